@@ -1,0 +1,218 @@
+//! What `evaluate` finds out: the shape of its JSON (spec, section 8), which every report reads.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use crate::backend::{Closed, Scheme, Ties};
+use crate::predictions::Dtype;
+
+/// All results of one run.
+#[derive(Clone, Debug, Serialize)]
+pub struct Evaluation {
+    /// Version of this shape.
+    pub schema: u32,
+    /// Version of rankece.
+    pub version: String,
+    /// `cpu` or `gpu`.
+    pub backend: &'static str,
+    /// The adapter that computed, on the GPU.
+    pub adapter: Option<Adapter>,
+    /// The seed of everything random.
+    pub seed: u64,
+    /// The level of tests; intervals hold with probability 1 - alpha.
+    pub alpha: f64,
+    /// The gate over all results, if one was asked for.
+    pub gate: Option<Gate>,
+    /// One for each file, group or class.
+    pub results: Vec<Evaluated>,
+}
+
+/// A graphics adapter.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Adapter {
+    /// Its name.
+    pub name: String,
+    /// Its driver, with version.
+    pub driver: String,
+    /// What kind it is: `discrete`, `integrated`, `virtual`, `cpu` (software) or `other`.
+    #[serde(rename = "type")]
+    pub kind: &'static str,
+}
+
+/// The gate of a whole run.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Gate {
+    /// The largest rankECE that is accepted.
+    pub limit: f64,
+    /// The worst verdict over the results.
+    pub verdict: Verdict,
+}
+
+/// Where an interval lies beside a limit. In the order of severity.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Verdict {
+    /// The interval's upper end is at most the limit.
+    Within,
+    /// The limit lies inside the interval, or the interval is undefined.
+    Undecided,
+    /// The interval's lower end is above the limit.
+    Exceeds,
+}
+
+/// How predictions became confidences.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Reduction {
+    /// They were confidences.
+    Binary,
+    /// The largest probability, and whether its class is right.
+    TopLabel,
+    /// One class against the rest.
+    ClassWise,
+}
+
+/// Everything about one sample.
+#[derive(Clone, Debug, Serialize)]
+pub struct Evaluated {
+    /// The file.
+    pub source: String,
+    /// The group: column and value.
+    pub group: Option<BTreeMap<String, String>>,
+    /// How predictions became confidences.
+    pub reduction: Reduction,
+    /// The class of `class-wise`.
+    pub class: Option<usize>,
+    /// Type of the confidences.
+    pub dtype: Dtype,
+    /// Rows used.
+    pub n: u64,
+    /// Rows left out because something was missing (`--skip-missing`).
+    pub skipped: u64,
+    /// Distinct confidences.
+    pub distinct: u64,
+    /// Rows that share their confidence with another.
+    pub tied_rows: u64,
+    /// Mean label; none without rows.
+    pub base_rate: Option<f64>,
+    /// Mean confidence.
+    pub mean_confidence: Option<f64>,
+    /// Brier score, the mean squared residual.
+    pub brier: Option<f64>,
+    /// Mean negative log likelihood, natural, probabilities clamped at 1e-15.
+    pub log_loss: Option<f64>,
+    /// How many rows were clamped.
+    pub log_loss_clamped: u64,
+    /// This result's side of the gate.
+    pub gate: Option<Verdict>,
+    /// The tuning-free estimate.
+    pub rank_ece: RankEce,
+    /// Tests of perfect calibration.
+    pub tests: Vec<TestResult>,
+    /// Binned estimates, one for each binning.
+    pub binned: Vec<Binned>,
+    /// Kernel estimates; none were asked for.
+    pub skce: Option<()>,
+}
+
+/// rankECE with its intervals.
+#[derive(Clone, Debug, Serialize)]
+pub struct RankEce {
+    /// The estimate of ℓ2-ECE = E[(E[Y|Z]-Z)²], signed; none without rows.
+    pub estimate: Option<f64>,
+    /// How ties were ordered.
+    pub ties: Ties,
+    /// Bound on the excess risk of the plug-in decision, from the estimate.
+    pub decision_risk_bound: Option<f64>,
+    /// The same from the upper end of the first interval.
+    pub decision_risk_bound_upper: Option<f64>,
+    /// Confidence intervals.
+    pub intervals: Vec<Interval>,
+}
+
+/// A confidence interval.
+#[derive(Clone, Debug, Serialize)]
+pub struct Interval {
+    /// `neighbour` or `concentration`.
+    pub method: &'static str,
+    /// 1 - alpha.
+    pub level: f64,
+    /// Lower end.
+    pub lower: Option<f64>,
+    /// Upper end.
+    pub upper: Option<f64>,
+    /// Why there is none.
+    pub undefined: Option<String>,
+}
+
+/// One test of the hypothesis that E[Y|Z] = Z.
+#[derive(Clone, Debug, Serialize)]
+pub struct TestResult {
+    /// Its name in `--tests`.
+    pub name: &'static str,
+    /// The statistic.
+    pub statistic: Option<f64>,
+    /// What the statistic must exceed to reject.
+    pub threshold: Option<f64>,
+    /// The p-value.
+    pub p_value: Option<f64>,
+    /// The asymptotic p-value of a resampling test.
+    pub p_value_asymptotic: Option<f64>,
+    /// Whether calibration is rejected at level alpha.
+    pub reject: Option<bool>,
+    /// Why the test is undefined.
+    pub undefined: Option<String>,
+    /// What a reader must know of this result.
+    pub note: Option<String>,
+    /// Number of null resamples, for a resampling test.
+    pub resamples: Option<u64>,
+    /// Standardised window sums, for `adaptive`.
+    pub profile: Option<()>,
+}
+
+/// One binned estimate.
+#[derive(Clone, Debug, Serialize)]
+pub struct Binned {
+    /// How edges are laid.
+    pub scheme: Scheme,
+    /// Which end of an equal-width bin is inside it; none for equal-mass.
+    pub closed: Option<Closed>,
+    /// The rule for the number of bins, as given.
+    pub rule: String,
+    /// The number of bins asked for.
+    pub bins: u32,
+    /// The number of bins with rows in them.
+    pub effective_bins: u64,
+    /// Σ (n_j/n) |gap_j|; none without rows, as all below.
+    pub ece_l1: Option<f64>,
+    /// Σ (n_j/n) gap_j², a square.
+    pub ece_l2: Option<f64>,
+    /// √ece_l2.
+    pub ece_rms: Option<f64>,
+    /// ece_l2 less the variance of the bins' mean labels.
+    pub ece_l2_debiased: Option<f64>,
+    /// The largest |gap_j|.
+    pub mce: Option<f64>,
+    /// Confidence intervals.
+    pub intervals: Vec<Interval>,
+    /// The bins: all of them for equal-width, those with rows for equal-mass.
+    pub table: Vec<Bin>,
+}
+
+/// One bin.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Bin {
+    /// Lower edge (equal-mass: smallest confidence inside).
+    pub lower: f64,
+    /// Upper edge (equal-mass: largest confidence inside).
+    pub upper: f64,
+    /// Rows.
+    pub n: u64,
+    /// Their mean confidence; none in an empty bin, as below.
+    pub mean_confidence: Option<f64>,
+    /// Their mean label.
+    pub mean_label: Option<f64>,
+    /// Mean label less mean confidence.
+    pub gap: Option<f64>,
+}
