@@ -1,0 +1,88 @@
+//! Bins of sorted rows. Twin of `shaders/bin_edges.wgsl`: in sorted order bins are ranges, found by
+//! binary search for their edges.
+
+use rayon::prelude::*;
+
+use super::reduce_rows::run_end;
+use crate::backend::edges::{edge_bits, mass_boundary, mass_rank};
+use crate::backend::{BinSums, Closed, Scheme};
+use crate::predictions::{Dtype, Word};
+
+/// The bins of `segment`, sorted.
+pub fn bin_sums<W: Word>(
+    dtype: Dtype,
+    segment: &[W],
+    scheme: Scheme,
+    closed: Closed,
+    bins: u32,
+) -> Vec<BinSums> {
+    let begin = |j: u32| match j {
+        0 => 0,
+        j if j == bins => segment.len(),
+        j => match scheme {
+            Scheme::EqualWidth => width_boundary(dtype, segment, closed, j, bins),
+            Scheme::EqualMass => mass_boundary_in(segment, j, bins),
+        },
+    };
+    (0..bins)
+        .into_par_iter()
+        .with_min_len(16)
+        .map(|j| sum_bin(dtype, &segment[begin(j)..begin(j + 1)]))
+        .collect()
+}
+
+/// The rows before equal-width bin `j`: those up to its lower edge, or below it if bins are closed
+/// on the left.
+fn width_boundary<W: Word>(
+    dtype: Dtype,
+    segment: &[W],
+    closed: Closed,
+    j: u32,
+    bins: u32,
+) -> usize {
+    let edge = edge_bits(dtype, j, bins);
+    segment.partition_point(|word| match closed {
+        Closed::Right => word.confidence_bits() <= edge,
+        Closed::Left => word.confidence_bits() < edge,
+    })
+}
+
+/// The rows before equal-mass bin `j`.
+fn mass_boundary_in<W: Word>(segment: &[W], j: u32, bins: u32) -> usize {
+    if segment.is_empty() {
+        return 0;
+    }
+    let rows = segment.len() as u32;
+    let rank = mass_rank(rows, bins, j) as usize;
+    let bits = segment[rank].confidence_bits();
+    let first = segment[..rank].partition_point(|word| word.confidence_bits() < bits);
+    let end = run_end(segment, rank);
+    mass_boundary(rows, bins, j, first as u32, end as u32) as usize
+}
+
+/// Rows of a bin that are summed as one task.
+const ROWS_PER_TASK: usize = 1 << 16;
+
+fn sum_bin<W: Word>(dtype: Dtype, bin: &[W]) -> BinSums {
+    let (Some(smallest), Some(largest)) = (bin.first(), bin.last()) else {
+        return BinSums::default();
+    };
+    let (positives, confidence) = bin
+        .par_chunks(ROWS_PER_TASK)
+        .map(|chunk| {
+            chunk.iter().fold((0, 0), |(positives, confidence), word| {
+                (
+                    positives + u64::from(word.label()),
+                    confidence + u64::from(dtype.q30(word.confidence_bits())),
+                )
+            })
+        })
+        .reduce(|| (0, 0), |a, b| (a.0 + b.0, a.1 + b.1));
+    BinSums {
+        rows: bin.len() as u64,
+        positives,
+        confidence,
+        smallest: smallest.confidence_bits(),
+        largest: largest.confidence_bits(),
+    }
+}

@@ -1,0 +1,96 @@
+//! Edges of bins, exactly: where a bin begins is a comparison, never an arithmetic of floats.
+
+use crate::predictions::Dtype;
+
+/// The bits of j/bins, correctly rounded (half to even) to the type of the confidences.
+///
+/// `j` is at most `bins`. Doing this in f64 and rounding again would round twice.
+pub fn edge_bits(dtype: Dtype, j: u32, bins: u32) -> u64 {
+    debug_assert!(j <= bins && bins > 0);
+    if j == 0 {
+        return 0;
+    }
+    let (j, bins) = (u128::from(j), u128::from(bins));
+    let fraction_bits = dtype.fraction_bits() as i32;
+    // j/bins lies in [2^-32, 1], so the quotient of j·2^shift has fraction_bits + 1 bits for a
+    // shift of at most 85, and j·2^shift fits 128 bits.
+    let mut shift = fraction_bits;
+    while (j << shift) / bins < 1 << fraction_bits {
+        shift += 1;
+    }
+    // An f16 below 2^-14 is subnormal: its last bit is worth 2^-24 whatever its size.
+    shift = shift.min(-dtype.smallest_exponent());
+    let (quotient, rest) = ((j << shift) / bins, (j << shift) % bins);
+    let round_up = 2 * rest > bins || (2 * rest == bins && quotient % 2 == 1);
+    let significand = (quotient + u128::from(round_up)) as u64;
+    // The exponent field counts from 1 for normal numbers; the implicit bit of the significand
+    // adds that 1, and a significand that rounded up to the next power of two carries into it.
+    let field_less_one = (-shift - dtype.smallest_exponent()) as u64;
+    (field_less_one << fraction_bits) + significand
+}
+
+/// The number of rows, in sorted order, before bin `j` of an equal-mass binning of `rows` rows into
+/// `bins`, given the run of equal confidences (ranks `first..end`, from 0) that holds rank
+/// [`mass_rank`].
+///
+/// The block of ranks a..b (from 1) goes whole to bin ⌊K(a+b-1)/(2n)⌋ (spec, section 2). Runs
+/// before this one end at or before K⁻¹nj, runs after it begin beyond, so it alone decides.
+pub fn mass_boundary(rows: u32, bins: u32, j: u32, first: u32, end: u32) -> u32 {
+    let (first_wide, end_wide) = (u128::from(first), u128::from(end));
+    if u128::from(bins) * (first_wide + end_wide) >= 2 * u128::from(rows) * u128::from(j) {
+        first
+    } else {
+        end
+    }
+}
+
+/// The rank, from 0, whose run decides where bin `j` begins, for 0 < j < bins.
+pub fn mass_rank(rows: u32, bins: u32, j: u32) -> u32 {
+    (u64::from(rows) * u64::from(j) / u64::from(bins)) as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use half::{bf16, f16};
+
+    #[test]
+    fn edges_are_the_nearest_floats() {
+        for bins in (1..200).chain([1000, 4097, 65_535, 1_000_003]) {
+            let step = (bins / 100).max(1);
+            for j in (0..=bins).step_by(step as usize).chain([bins]) {
+                // Division of f64 is correctly rounded.
+                let quotient = f64::from(j) / f64::from(bins);
+                assert_eq!(edge_bits(Dtype::F64, j, bins), quotient.to_bits());
+                // So is division of f32, and both numbers are exact in f32 here.
+                let quotient = j as f32 / bins as f32;
+                assert_eq!(
+                    edge_bits(Dtype::F32, j, bins),
+                    u64::from(quotient.to_bits())
+                );
+                // Integers divided in f32 are never within rounding of a midpoint of the short
+                // types unless they are one, for so few bins (24 bits against 11 + 11 and 8 + 11).
+                if bins < 200 {
+                    let half = f16::from_f32(quotient).to_bits();
+                    assert_eq!(edge_bits(Dtype::F16, j, bins), u64::from(half));
+                    let brain = bf16::from_f32(quotient).to_bits();
+                    assert_eq!(edge_bits(Dtype::Bf16, j, bins), u64::from(brain));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn small_half_precision_edges_are_subnormal() {
+        // 1/65536 = 2^-16 is the subnormal 256 · 2^-24.
+        assert_eq!(edge_bits(Dtype::F16, 1, 1 << 16), 256);
+        // 1/2^26 is a quarter of the smallest subnormal: 0.
+        assert_eq!(edge_bits(Dtype::F16, 1, 1 << 26), 0);
+        // 3/2^25 is 1.5 of it: to even, 2.
+        assert_eq!(edge_bits(Dtype::F16, 3, 1 << 25), 2);
+        assert_eq!(
+            edge_bits(Dtype::F16, u32::MAX - 1, u32::MAX),
+            Dtype::F16.one_bits()
+        );
+    }
+}
