@@ -29,24 +29,19 @@ pub fn edge_bits(dtype: Dtype, j: u32, bins: u32) -> u64 {
     (field_less_one << fraction_bits) + significand
 }
 
-/// The number of rows, in sorted order, before bin `j` of an equal-mass binning of `rows` rows into
-/// `bins`, given the run of equal confidences (ranks `first..end`, from 0) that holds rank
-/// [`mass_rank`].
+/// The rank, from 0, whose run of equal confidences decides where equal-mass bin `j` of a segment of
+/// `rows` rows begins, for 0 < j < bins.
 ///
-/// The block of ranks a..b (from 1) goes whole to bin ⌊K(a+b-1)/(2n)⌋ (spec, section 2). Runs
-/// before this one end at or before K⁻¹nj, runs after it begin beyond, so it alone decides.
-pub fn mass_boundary(rows: u32, bins: u32, j: u32, first: u32, end: u32) -> u32 {
-    let (first_wide, end_wide) = (u128::from(first), u128::from(end));
-    if u128::from(bins) * (first_wide + end_wide) >= 2 * u128::from(rows) * u128::from(j) {
-        first
-    } else {
-        end
-    }
-}
-
-/// The rank, from 0, whose run decides where bin `j` begins, for 0 < j < bins.
+/// The block of ranks a..b (from 1) goes whole to bin ⌊K(a+b-1)/(2n)⌋ (spec, section 2). Blocks
+/// before this run have a+b-1 < 2nj/K, blocks after it more, so it alone decides.
 pub fn mass_rank(rows: u32, bins: u32, j: u32) -> u32 {
     (u64::from(rows) * u64::from(j) / u64::from(bins)) as u32
+}
+
+/// Bin `j` begins with the run of [`mass_rank`], ranks first..end from 0, if first + end is at least
+/// this, and after it otherwise: 2nj/K, rounded up.
+pub fn mass_threshold(rows: u32, bins: u32, j: u32) -> u64 {
+    (2 * u128::from(rows) * u128::from(j)).div_ceil(u128::from(bins)) as u64
 }
 
 #[cfg(test)]

@@ -5,13 +5,12 @@
 
 pub mod cpu;
 mod edges;
+pub mod gpu;
+mod piece;
 mod terms;
-
-use std::ops::AddAssign;
 
 use crate::predictions::Batch;
 use crate::random::Key;
-use terms::{RowSums, RunSums};
 
 /// How rows of equal confidence are ordered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, clap::ValueEnum)]
@@ -113,49 +112,6 @@ pub struct NeighbourSums {
     pub r2s2: i128,
     /// Σ of the three h(a,b)h(c,d), …, estimates 3 E s⁴.
     pub s4: i128,
-}
-
-/// The number of positives and Σ z in Q30 of some rows.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Totals {
-    positives: u64,
-    confidence: u64,
-}
-
-impl AddAssign for Totals {
-    fn add_assign(&mut self, other: Self) {
-        self.positives += other.positives;
-        self.confidence += other.confidence;
-    }
-}
-
-impl SegmentSums {
-    /// Puts the parts of a segment together. `ordered` holds the sums in the order of the rows where
-    /// ties are not averaged.
-    fn assemble(
-        rows: u64,
-        totals: Totals,
-        runs: RunSums,
-        ordered: Option<RowSums>,
-        neighbours: Option<NeighbourSums>,
-        binned: Vec<Vec<BinSums>>,
-    ) -> Self {
-        SegmentSums {
-            rows,
-            positives: totals.positives,
-            confidence: totals.confidence,
-            distinct: runs.distinct,
-            tied_rows: runs.tied_rows,
-            rank_ece: ordered.map_or(runs.rank_ece, |sums| sums.adjacent),
-            null_squares: runs.null_squares,
-            null_odd: runs.null_odd,
-            null_even: runs.null_even,
-            null_conditional: runs.null_conditional,
-            brier: runs.brier,
-            neighbours,
-            binned,
-        }
-    }
 }
 
 /// One bin of a segment. An empty bin is all zeros.

@@ -11,8 +11,10 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use super::{Backend, DeviceError, Request, SegmentSums, Ties, Totals};
-use crate::predictions::{Batch, Dtype, Rows, Word};
+use super::piece::{PieceSums, Place, Totals};
+use super::{Backend, DeviceError, Request, SegmentSums, Ties};
+use crate::predictions::{Batch, Dtype, Word};
+use crate::with_words;
 
 /// Rows of a segment that are reduced as one task.
 const ROWS_PER_TASK: usize = 1 << 16;
@@ -25,32 +27,30 @@ impl Backend for Cpu {
     fn sums(&self, batch: &mut Batch, request: &Request) -> Result<Vec<SegmentSums>, DeviceError> {
         let dtype = batch.dtype();
         let (rows, offsets) = batch.rows_mut();
-        Ok(match rows {
-            Rows::F16(words) | Rows::Bf16(words) => segments(dtype, words, offsets, request),
-            Rows::F32(words) => segments(dtype, words, offsets, request),
-            Rows::F64(words) => segments(dtype, words, offsets, request),
-        })
+        let all = 0..offsets.len() - 1;
+        Ok(with_words!(rows, words => segments(dtype, words, offsets, all, request)))
     }
 }
 
-/// The sums of all segments, one task each.
-fn segments<W: Word>(
+/// The sums of some segments of a batch, one task each.
+pub(super) fn segments<W: Word>(
     dtype: Dtype,
     words: &mut [W],
     offsets: &[usize],
+    segments: Range<usize>,
     request: &Request,
 ) -> Vec<SegmentSums> {
-    let mut parts = Vec::with_capacity(offsets.len() - 1);
-    let mut rest = words;
-    for pair in offsets.windows(2) {
-        let (segment, after) = rest.split_at_mut(pair[1] - pair[0]);
+    let mut parts = Vec::with_capacity(segments.len());
+    let mut rest = &mut words[offsets[segments.start]..offsets[segments.end]];
+    for index in segments.clone() {
+        let (segment, after) = rest.split_at_mut(offsets[index + 1] - offsets[index]);
         parts.push(segment);
         rest = after;
     }
     parts
         .into_par_iter()
-        .enumerate()
-        .map(|(index, segment)| segment_sums(dtype, segment, index, request))
+        .zip(segments)
+        .map(|(segment, index)| segment_sums(dtype, segment, index, request))
         .collect()
 }
 
@@ -62,43 +62,44 @@ fn segment_sums<W: Word>(
     request: &Request,
 ) -> SegmentSums {
     radix_sort::radix_sort(segment, request.ties == Ties::Stable);
-    let segment = &*segment;
-    let totals = sum_ranges(segment.len(), |range| totals(dtype, &segment[range]));
-    let runs = sum_ranges(segment.len(), |range| {
-        reduce_runs::reduce_runs(dtype, segment, range)
-    });
+    let place = Place {
+        first_rank: 0,
+        segment_rows: segment.len() as u32,
+    };
+    piece_sums(dtype, segment, place, index, request).into_segment()
+}
+
+/// The sums of a sorted piece of a segment. `index` tells the segment's number of bins.
+pub(super) fn piece_sums<W: Word>(
+    dtype: Dtype,
+    piece: &[W],
+    place: Place,
+    index: usize,
+    request: &Request,
+) -> PieceSums {
     let rows = |placement| {
-        sum_ranges(segment.len(), |range| {
-            reduce_rows::reduce_rows(dtype, segment, range, placement)
+        sum_ranges(piece.len(), |range| {
+            reduce_rows::reduce_rows(dtype, piece, place, range, placement)
         })
     };
-    let ordered = match request.ties {
-        Ties::Average => None,
-        Ties::Random => Some(rows(Some(request.ties_key))),
-        Ties::Stable => Some(rows(None)),
-    };
-    let neighbours = request.neighbour_key.map(|key| rows(Some(key)).neighbours);
-    let binned = request
-        .binnings
-        .iter()
-        .map(|binning| {
-            bin_edges::bin_sums(
-                dtype,
-                segment,
-                binning.scheme,
-                binning.closed,
-                binning.bins[index],
-            )
-        })
-        .collect();
-    SegmentSums::assemble(
-        segment.len() as u64,
-        totals,
-        runs,
-        ordered,
-        neighbours,
-        binned,
-    )
+    PieceSums {
+        rows: piece.len() as u64,
+        totals: sum_ranges(piece.len(), |range| totals(dtype, &piece[range])),
+        runs: sum_ranges(piece.len(), |range| {
+            reduce_runs::reduce_runs(dtype, piece, place, range)
+        }),
+        ordered: match request.ties {
+            Ties::Average => None,
+            Ties::Random => Some(rows(Some(request.ties_key))),
+            Ties::Stable => Some(rows(None)),
+        },
+        neighbours: request.neighbour_key.map(|key| rows(Some(key))),
+        binned: request
+            .binnings
+            .iter()
+            .map(|binning| bin_edges::bin_sums(dtype, piece, place, binning, binning.bins[index]))
+            .collect(),
+    }
 }
 
 /// Sums that do not depend on the order of rows: the number of positives, and Σ z in Q30.

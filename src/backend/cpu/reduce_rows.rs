@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::window_sums::window_sums;
+use crate::backend::piece::Place;
 use crate::backend::terms::RowSums;
 use crate::fixed_point::residual_q30;
 use crate::placement::TiedLabels;
@@ -12,20 +13,21 @@ use crate::random::Key;
 /// Windows that are summed at a time; their residuals stay in the first-level cache.
 const BLOCK: usize = 2048;
 
-/// The sums of pairs and windows that begin in `range` of `segment`, sorted.
+/// The sums of pairs and windows that begin in `range` of `piece`, sorted.
 ///
 /// With a key, the labels of tied rows are placed by it; without, they stand as they are.
 pub fn reduce_rows<W: Word>(
     dtype: Dtype,
-    segment: &[W],
+    piece: &[W],
+    place: Place,
     range: Range<usize>,
     placement: Option<Key>,
 ) -> RowSums {
     let mut sums = RowSums::default();
     // A window reaches three rows beyond its own.
-    let end = (range.end + 3).min(segment.len());
+    let end = (range.end + 3).min(piece.len());
     let mut residuals =
-        Residuals::new(dtype, segment, range.start, placement).take(end - range.start);
+        Residuals::new(dtype, piece, place, range.start, placement).take(end - range.start);
     let mut block = Vec::with_capacity(BLOCK + 3);
     for block_start in range.clone().step_by(BLOCK) {
         // The last three residuals of a block are the first three of the next.
@@ -41,10 +43,11 @@ pub fn reduce_rows<W: Word>(
     sums
 }
 
-/// The residuals of a segment's rows, in order.
+/// The residuals of a piece's rows, in order.
 struct Residuals<'a, W> {
     dtype: Dtype,
-    segment: &'a [W],
+    piece: &'a [W],
+    place: Place,
     first_row: usize,
     row: usize,
     placement: Option<Key>,
@@ -56,10 +59,11 @@ struct Residuals<'a, W> {
 }
 
 impl<'a, W: Word> Residuals<'a, W> {
-    fn new(dtype: Dtype, segment: &'a [W], row: usize, placement: Option<Key>) -> Self {
+    fn new(dtype: Dtype, piece: &'a [W], place: Place, row: usize, placement: Option<Key>) -> Self {
         Residuals {
             dtype,
-            segment,
+            piece,
+            place,
             first_row: row,
             row,
             placement,
@@ -82,16 +86,16 @@ impl<'a, W: Word> Residuals<'a, W> {
         // Only the first row asked for can lie inside a run; the others begin one.
         self.run_start = self.row;
         if self.row == self.first_row {
-            self.run_start = self.segment[..self.row].partition_point(|word| !same(word));
+            self.run_start = self.piece[..self.row].partition_point(|word| !same(word));
         }
-        if self.segment.get(self.row + 1).is_some_and(same) || self.run_start < self.row {
-            self.run_end = run_end(self.segment, self.row);
+        if self.piece.get(self.row + 1).is_some_and(same) || self.run_start < self.row {
+            self.run_end = run_end(self.piece, self.row);
             let size = self.run_end - self.run_start;
-            let run = &self.segment[self.run_start..self.run_end];
+            let run = &self.piece[self.run_start..self.run_end];
             let positives = run.iter().filter(|word| word.label()).count();
             self.labels = Some(TiedLabels::new(
                 key,
-                self.run_start as u32,
+                self.place.first_rank + self.run_start as u32,
                 size as u32,
                 positives as u32,
             ));
@@ -105,7 +109,7 @@ impl<W: Word> Iterator for Residuals<'_, W> {
     type Item = i32;
 
     fn next(&mut self) -> Option<i32> {
-        let word = *self.segment.get(self.row)?;
+        let word = *self.piece.get(self.row)?;
         if self.row >= self.run_end {
             self.enter_run(word.confidence_bits());
         }
@@ -120,17 +124,17 @@ impl<W: Word> Iterator for Residuals<'_, W> {
 
 /// The end of the run of equal confidences that `row` lies in, by steps that double, so that a run
 /// costs the logarithm of its own size.
-pub(super) fn run_end<W: Word>(segment: &[W], row: usize) -> usize {
-    let bits = segment[row].confidence_bits();
+pub(super) fn run_end<W: Word>(piece: &[W], row: usize) -> usize {
+    let bits = piece[row].confidence_bits();
     let same = |word: &W| word.confidence_bits() == bits;
     let mut known = row + 1;
     let mut step = 1;
-    while let Some(word) = segment.get(known + step - 1)
+    while let Some(word) = piece.get(known + step - 1)
         && same(word)
     {
         known += step;
         step *= 2;
     }
-    let limit = (known + step - 1).min(segment.len());
-    known + segment[known..limit].partition_point(same)
+    let limit = (known + step - 1).min(piece.len());
+    known + piece[known..limit].partition_point(same)
 }
