@@ -1,1 +1,195 @@
+//! The GPU backend, on wgpu. Kernels are in `shaders/`, each with a twin on the CPU.
+//!
+//! [`Gpu::open`] compiles nothing; the first call of a kernel does. [`Backend::sums`] uploads rows,
+//! submits, waits and reads sums back; it returns no rows.
 
+pub mod adapters;
+mod device;
+mod launch;
+mod parts;
+mod plan;
+mod recorder;
+mod scan;
+mod shaders;
+mod sort;
+
+use std::cell::Cell;
+
+pub use device::{DeviceOptions, Fault};
+pub use plan::Limits;
+
+use super::cpu;
+use super::piece::Place;
+use super::{Backend, DeviceError, Request, SegmentSums};
+use crate::evaluation::Adapter;
+use crate::predictions::{Batch, Dtype, Rows, Word};
+use adapters::Found;
+use device::Device;
+use launch::PieceRows;
+use plan::Unit;
+
+/// An open graphics device.
+pub struct Gpu {
+    device: Device,
+    described: Adapter,
+    budget: Cell<u64>,
+}
+
+impl Gpu {
+    /// Opens an adapter.
+    ///
+    /// # Errors
+    /// If it cannot be opened.
+    pub fn open(found: &Found, options: DeviceOptions) -> Result<Self, DeviceError> {
+        Ok(Gpu {
+            device: Device::open(found, options)?,
+            described: found.described.clone(),
+            budget: Cell::new(0),
+        })
+    }
+
+    /// The adapter.
+    pub fn adapter(&self) -> &Adapter {
+        &self.described
+    }
+
+    /// The limits that work is cut to.
+    pub fn limits(&self) -> Limits {
+        self.device.limits
+    }
+
+    /// Whether 64-bit integers and subgroup operations are used.
+    pub fn features(&self) -> (bool, bool) {
+        self.device.features()
+    }
+
+    /// The sums of every segment; `fallback` takes over, for this segment range and all that follow,
+    /// when the device fails.
+    fn run(
+        &self,
+        batch: &mut Batch,
+        request: &Request,
+        fallback: &mut dyn FnMut(DeviceError) -> Result<(), DeviceError>,
+    ) -> Result<Vec<SegmentSums>, DeviceError> {
+        let dtype = batch.dtype();
+        let (rows, offsets) = batch.rows_mut();
+        match rows {
+            Rows::F16(words) | Rows::Bf16(words) => {
+                self.units(dtype, words, offsets, request, fallback)
+            }
+            Rows::F32(words) => self.units(dtype, words, offsets, request, fallback),
+            Rows::F64(words) => self.units(dtype, words, offsets, request, fallback),
+        }
+    }
+
+    fn units<W: Word>(
+        &self,
+        dtype: Dtype,
+        words: &mut [W],
+        offsets: &[usize],
+        request: &Request,
+        fallback: &mut dyn FnMut(DeviceError) -> Result<(), DeviceError>,
+    ) -> Result<Vec<SegmentSums>, DeviceError> {
+        let stride = launch::words_of::<W>();
+        let single = self.device.limits.capacity(stride);
+        let several = self.device.limits.capacity(stride + 1);
+        let mut sums = Vec::with_capacity(offsets.len() - 1);
+        let mut failed = false;
+        for unit in plan::units(offsets, single, several) {
+            let segments = match &unit {
+                Unit::Whole(segments) => segments.clone(),
+                Unit::Parts(segment) => *segment..segment + 1,
+            };
+            if !failed {
+                let done = match unit {
+                    Unit::Whole(_) => self.whole(dtype, words, offsets, segments.clone(), request),
+                    Unit::Parts(segment) => self
+                        .parts(
+                            dtype,
+                            &words[offsets[segment]..offsets[segment + 1]],
+                            segment,
+                            single,
+                            request,
+                        )
+                        .map(|sums| vec![sums]),
+                };
+                match done {
+                    Ok(done) => {
+                        sums.extend(done);
+                        continue;
+                    }
+                    Err(error) => fallback(error)?,
+                }
+                failed = true;
+            }
+            sums.extend(cpu::segments(dtype, words, offsets, segments, request));
+        }
+        Ok(sums)
+    }
+
+    /// Segments that fit the device together.
+    fn whole<W: Word>(
+        &self,
+        dtype: Dtype,
+        words: &[W],
+        offsets: &[usize],
+        segments: std::ops::Range<usize>,
+        request: &Request,
+    ) -> Result<Vec<SegmentSums>, DeviceError> {
+        let pieces: Vec<PieceRows<'_, W>> = segments
+            .map(|segment| {
+                let words = &words[offsets[segment]..offsets[segment + 1]];
+                PieceRows {
+                    words,
+                    place: Place {
+                        first_rank: 0,
+                        segment_rows: words.len() as u32,
+                    },
+                    segment,
+                }
+            })
+            .collect();
+        let sums = launch::sums(self, dtype, &pieces, request)?;
+        Ok(sums.into_iter().map(|sums| sums.into_segment()).collect())
+    }
+
+    /// A segment that does not fit.
+    fn parts<W: Word>(
+        &self,
+        dtype: Dtype,
+        words: &[W],
+        segment: usize,
+        capacity: usize,
+        request: &Request,
+    ) -> Result<SegmentSums, DeviceError> {
+        let parts = parts::split(words, capacity);
+        let pieces = parts::pieces(&parts, segment);
+        let mut sums = Vec::with_capacity(pieces.len());
+        for (part, piece) in std::iter::zip(&parts, &pieces) {
+            if part.constant && part.words.len() > capacity {
+                // Sorted as it is, and too large to go over: a run of one value needs no device.
+                sums.push(cpu::piece_sums(
+                    dtype,
+                    piece.words,
+                    piece.place,
+                    segment,
+                    request,
+                ));
+            } else {
+                sums.append(&mut launch::sums(
+                    self,
+                    dtype,
+                    std::slice::from_ref(piece),
+                    request,
+                )?);
+            }
+        }
+        Ok(parts::join(dtype, &pieces, sums, request).into_segment())
+    }
+}
+
+impl Backend for Gpu {
+    fn sums(&self, batch: &mut Batch, request: &Request) -> Result<Vec<SegmentSums>, DeviceError> {
+        self.run(batch, request, &mut Err)
+    }
+}
