@@ -4,9 +4,10 @@
 //! whatever it runs on; [`crate::statistic`] and [`crate::inference`] turn them into numbers.
 
 pub mod cpu;
-mod edges;
+pub(crate) mod edges;
 pub mod gpu;
 mod piece;
+pub mod resilient;
 mod terms;
 
 use crate::predictions::Batch;

@@ -65,7 +65,7 @@ impl Gpu {
 
     /// The sums of every segment; `fallback` takes over, for this segment range and all that follow,
     /// when the device fails.
-    fn run(
+    pub(super) fn run(
         &self,
         batch: &mut Batch,
         request: &Request,

@@ -1,0 +1,47 @@
+//! A GPU with the CPU behind it.
+
+use std::cell::RefCell;
+
+use super::cpu::Cpu;
+use super::gpu::Gpu;
+use super::{Backend, DeviceError, Request, SegmentSums};
+use crate::predictions::Batch;
+
+/// A GPU whose work goes to the CPU when it fails. What it had finished is kept; the sums are the
+/// same, whoever computes them.
+pub struct Resilient {
+    gpu: Gpu,
+    failure: RefCell<Option<DeviceError>>,
+}
+
+impl Resilient {
+    /// A device that has not failed yet.
+    pub fn new(gpu: Gpu) -> Self {
+        Resilient {
+            gpu,
+            failure: RefCell::new(None),
+        }
+    }
+
+    /// The device.
+    pub fn gpu(&self) -> &Gpu {
+        &self.gpu
+    }
+
+    /// Why the device is not used any more.
+    pub fn failure(&self) -> Option<DeviceError> {
+        self.failure.borrow().clone()
+    }
+}
+
+impl Backend for Resilient {
+    fn sums(&self, batch: &mut Batch, request: &Request) -> Result<Vec<SegmentSums>, DeviceError> {
+        if self.failure.borrow().is_some() {
+            return Cpu.sums(batch, request);
+        }
+        self.gpu.run(batch, request, &mut |error| {
+            self.failure.replace(Some(error));
+            Ok(())
+        })
+    }
+}
