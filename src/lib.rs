@@ -1,6 +1,9 @@
 pub mod backend;
 pub mod evaluation;
 pub mod fixed_point;
+pub mod inference;
 pub mod placement;
 pub mod predictions;
 pub mod random;
+pub mod reference;
+pub mod statistic;

@@ -1,0 +1,71 @@
+//! rankECE (F).
+
+use super::{Outcome, TestName, impossible, n_rank_ece, result};
+use crate::backend::SegmentSums;
+use crate::evaluation::TestResult;
+use crate::inference::Q66;
+
+/// Rejects when n·rankECE > t(s_1) + t(s_2), t(s) = L/3 + √(L²/9 + 2sL), L = log(2/α), with s_1 and
+/// s_2 the sums of v_(i) v_(i+1) over odd and even i. \[CB26 Prop. 3.4\], *reconstructed*.
+///
+/// The odd-numbered terms of n·rankECE are martingale differences under H0, and so are the even-
+/// numbered ones; Bernstein's inequality bounds each at level α/2. The bound holds at any n, and for
+/// rankECE averaged over ties as it stands: within a tie all v are equal, so s_1 and s_2 are the
+/// same in every order, and averaging can only lower a moment generating function (Jensen). The
+/// p-value is the smallest level that rejects, 1 if none does. Undefined if n < 2; a null variance
+/// of 0 is no obstacle.
+pub fn finite_sample(sums: &SegmentSums, alpha: f64) -> TestResult {
+    result(TestName::FiniteSample, alpha, outcome(sums, alpha))
+}
+
+fn outcome(sums: &SegmentSums, alpha: f64) -> Result<Outcome, String> {
+    if let Some(reason) = impossible(sums, alpha) {
+        return Err(reason);
+    }
+    let bound = Bound {
+        odd: sums.null_odd as f64 * Q66,
+        even: sums.null_even as f64 * Q66,
+    };
+    let statistic = n_rank_ece(sums);
+    Ok(Outcome {
+        statistic,
+        threshold: bound.at(libm::log(2.0 / alpha)),
+        p_value: (2.0 * libm::exp(-bound.inverse(statistic))).min(1.0),
+    })
+}
+
+/// t(s_1) + t(s_2) as a function of L.
+struct Bound {
+    odd: f64,
+    even: f64,
+}
+
+impl Bound {
+    fn at(&self, l: f64) -> f64 {
+        let t = |s: f64| l / 3.0 + root(s, l);
+        t(self.odd) + t(self.even)
+    }
+
+    fn slope(&self, l: f64) -> f64 {
+        let dt = |s: f64| 1.0 / 3.0 + (l / 9.0 + s) / root(s, l);
+        dt(self.odd) + dt(self.even)
+    }
+
+    /// The L at which the bound is `value`, at least log 2, which is the level 1.
+    fn inverse(&self, value: f64) -> f64 {
+        // The bound is increasing and concave in L, so Newton's steps from below never pass the
+        // root and grow towards it; they end when rounding leaves nothing to gain.
+        let mut l = std::f64::consts::LN_2;
+        loop {
+            let next = l + (value - self.at(l)) / self.slope(l);
+            if next <= l {
+                return l;
+            }
+            l = next;
+        }
+    }
+}
+
+fn root(s: f64, l: f64) -> f64 {
+    (l * l / 9.0 + 2.0 * s * l).sqrt()
+}

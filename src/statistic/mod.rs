@@ -1,0 +1,3 @@
+//! From exact integer sums to estimates.
+
+pub mod log_loss;
