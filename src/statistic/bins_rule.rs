@@ -20,6 +20,13 @@ pub enum BinsRule {
     RowsOver(NonZeroU32),
 }
 
+impl Default for BinsRule {
+    /// Ten bins.
+    fn default() -> Self {
+        BinsRule::Number(NonZeroU32::MIN.saturating_add(9))
+    }
+}
+
 impl BinsRule {
     /// The number of bins of `rows` rows, at least 1.
     ///

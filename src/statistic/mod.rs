@@ -1,3 +1,8 @@
 //! From exact integer sums to estimates.
 
+mod binned;
+mod bins_rule;
 pub mod log_loss;
+
+pub use binned::binned;
+pub use bins_rule::{BinsRule, MOST_BINS, TooManyBins};

@@ -1,0 +1,263 @@
+//! `rankece evaluate`.
+
+use std::path::PathBuf;
+use std::str::FromStr;
+use std::time::{Duration, Instant};
+
+use clap::{Args, ValueEnum};
+
+use super::Common;
+use super::backend::{self, Chosen};
+use super::failure::{DONE, Failure, GATE_NOT_MET, GATE_UNDECIDED};
+use super::messages::Messages;
+use super::output;
+use crate::backend::{Closed, Scheme, Ties};
+use crate::evaluate::{self, Options, overall_gate};
+use crate::evaluation::{Evaluated, Evaluation, Verdict};
+use crate::inference::intervals::IntervalName;
+use crate::inference::tests_of_calibration::TestName;
+use crate::input::{self, Reduce};
+use crate::report::{self, plot};
+use crate::statistic::BinsRule;
+
+/// Flags of `evaluate`.
+#[derive(Args, Clone, Debug)]
+pub struct Evaluate {
+    /// Files of predictions: CSV, TSV or JSON Lines (also .gz), Parquet, Arrow IPC, .npy, .npz; `-` is
+    /// standard input
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<String>,
+    /// The column or array of confidences [default: guessed]
+    #[arg(long, value_name = "COLUMN")]
+    confidence: Option<String>,
+    /// The column or array of labels [default: guessed]
+    #[arg(long, value_name = "COLUMN")]
+    label: Option<String>,
+    /// Columns whose values cut the rows into groups, one result each
+    #[arg(long, value_name = "COLUMN,..", value_delimiter = ',')]
+    group_by: Vec<String>,
+    /// The label that counts as 1, all others as 0 [default: labels are 0/1, true/false or -1/1]
+    #[arg(long, value_name = "VALUE", allow_hyphen_values = true)]
+    positive: Option<String>,
+    /// Labels for an .npy file, from an .npy or text file of their own
+    #[arg(long, value_name = "FILE")]
+    labels: Option<PathBuf>,
+    /// Leave rows out whose confidence or label is missing, and count them
+    #[arg(long)]
+    skip_missing: bool,
+    /// What becomes of probability matrices
+    #[arg(long, value_enum, default_value_t, value_name = "NAME")]
+    reduce: Reduce,
+    /// The order of rows of equal confidence. average: the expectation over random orders, in closed
+    /// form; random: by the seed; stable: as in the input
+    #[arg(long, value_enum, default_value_t, value_name = "NAME")]
+    ties: Ties,
+    /// Numbers of bins: whole numbers, sqrt, cbrt, n/20, n/10, n/C
+    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "10")]
+    bins: Vec<BinsRule>,
+    /// How bins are laid
+    #[arg(
+        long,
+        value_enum,
+        value_name = "LIST",
+        value_delimiter = ',',
+        default_value = "equal-width"
+    )]
+    bin_scheme: Vec<Scheme>,
+    /// The end of an equal-width bin that belongs to it
+    #[arg(long, value_enum, default_value_t, value_name = "SIDE")]
+    closed: Closed,
+    /// Tests of calibration: asymptotic, conditional, finite-sample, or all
+    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "all")]
+    tests: Vec<TestChoice>,
+    /// Intervals around rankECE: neighbour, concentration; the gate uses the first
+    #[arg(
+        long,
+        value_name = "LIST",
+        value_delimiter = ',',
+        default_value = "neighbour,concentration"
+    )]
+    interval: Vec<IntervalName>,
+    /// Gate: exit 0 if the interval lies within this rankECE, 1 if it lies above, 3 if neither
+    #[arg(long, value_name = "LIMIT", value_parser = limit, allow_hyphen_values = true)]
+    max_rank_ece: Option<f64>,
+    /// Tell on standard error how long reading and computing took
+    #[arg(long)]
+    timings: bool,
+    #[command(flatten)]
+    common: Common,
+}
+
+/// A test, or all of them.
+#[derive(Clone, Copy, Debug)]
+enum TestChoice {
+    All,
+    One(TestName),
+}
+
+impl FromStr for TestChoice {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, String> {
+        if name == "all" {
+            return Ok(TestChoice::All);
+        }
+        TestName::from_str(name, false)
+            .map(TestChoice::One)
+            .map_err(|_| {
+                let known: Vec<&str> = TestName::ALL.iter().map(|test| test.as_str()).collect();
+                format!("no test has this name; there are {}, and all", known.join(", "))
+            })
+    }
+}
+
+/// The limit of the gate.
+fn limit(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(limit) if limit.is_finite() && limit >= 0.0 => Ok(limit),
+        _ => Err("must be a number that is not negative".to_owned()),
+    }
+}
+
+/// Each item once, in order.
+fn distinct<T: PartialEq>(items: impl IntoIterator<Item = T>) -> Vec<T> {
+    items.into_iter().fold(Vec::new(), |mut seen, item| {
+        if !seen.contains(&item) {
+            seen.push(item);
+        }
+        seen
+    })
+}
+
+impl Evaluate {
+    /// Reads, computes, writes.
+    ///
+    /// # Errors
+    /// What the user must be told.
+    pub fn run(&self) -> Result<u8, Failure> {
+        self.check()?;
+        let messages = Messages::new(self.common.quiet);
+        let chosen = backend::choose(&self.common.backend, messages)?;
+
+        let start = Instant::now();
+        let files = self.read(messages)?;
+        let read = start.elapsed();
+        let start = Instant::now();
+        let results = self.compute(files, &chosen, messages)?;
+        let computed = start.elapsed();
+
+        chosen.warn_of_failure(messages);
+        let (backend, adapter) = chosen.describe();
+        let evaluation = Evaluation {
+            schema: 1,
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            backend,
+            adapter,
+            seed: self.common.seed,
+            alpha: self.common.alpha,
+            gate: self.max_rank_ece.map(|limit| overall_gate(&results, limit)),
+            results,
+        };
+        if let Some(path) = &self.common.plot {
+            let _progress = messages.progress("drawing".to_owned());
+            plot::write(path, &evaluation)
+                .map_err(|error| Failure::input(format!("--plot: {error}")))?;
+        }
+        let mut contents = Vec::new();
+        report::write(self.common.format, &evaluation, &mut contents)
+            .map_err(|error| Failure::input(format!("cannot write the results: {error}")))?;
+        output::write(self.common.output.as_deref(), &contents)?;
+        if self.timings {
+            tell_timings(read, computed, &evaluation.results);
+        }
+        Ok(match evaluation.gate.map(|gate| gate.verdict) {
+            None | Some(Verdict::Within) => DONE,
+            Some(Verdict::Exceeds) => GATE_NOT_MET,
+            Some(Verdict::Undecided) => GATE_UNDECIDED,
+        })
+    }
+
+    /// Refuses what cannot work before anything is read.
+    fn check(&self) -> Result<(), Failure> {
+        if self.files.iter().filter(|file| *file == "-").count() > 1 {
+            return Err(Failure::input(
+                "standard input (-) can be read only once; name it once",
+            ));
+        }
+        if let Some(path) = &self.common.output {
+            output::spare_inputs("--output", path, &self.files)?;
+        }
+        if let Some(path) = &self.common.plot {
+            plot::check_name(path).map_err(|error| Failure::input(format!("--plot: {error}")))?;
+            output::spare_inputs("--plot", path, &self.files)?;
+        }
+        Ok(())
+    }
+
+    fn read(&self, messages: Messages) -> Result<Vec<input::Loaded>, Failure> {
+        let options = input::Options {
+            confidence: self.confidence.clone(),
+            label: self.label.clone(),
+            group_by: self.group_by.clone(),
+            reduce: self.reduce,
+            positive: self.positive.clone(),
+            labels_file: self.labels.clone(),
+            skip_missing: self.skip_missing,
+        };
+        let mut files = Vec::with_capacity(self.files.len());
+        for path in &self.files {
+            let progress = messages.progress(format!("reading {path}"));
+            let mut loaded = input::read(path, &options)?;
+            drop(progress);
+            for note in loaded.notes.drain(..) {
+                messages.note(&note);
+            }
+            files.push(loaded);
+        }
+        Ok(files)
+    }
+
+    fn compute(
+        &self,
+        files: Vec<input::Loaded>,
+        chosen: &Chosen,
+        messages: Messages,
+    ) -> Result<Vec<Evaluated>, Failure> {
+        let tests = self.tests.iter().flat_map(|choice| match choice {
+            TestChoice::All => TestName::ALL.to_vec(),
+            TestChoice::One(test) => vec![*test],
+        });
+        let options = Options {
+            ties: self.ties,
+            bins: distinct(self.bins.iter().copied()),
+            schemes: distinct(self.bin_scheme.iter().copied()),
+            closed: self.closed,
+            tests: distinct(tests),
+            intervals: distinct(self.interval.iter().copied()),
+            alpha: self.common.alpha,
+            seed: self.common.seed,
+            max_rank_ece: self.max_rank_ece,
+        };
+        let _progress = messages.progress("computing".to_owned());
+        let mut results: Vec<(usize, Evaluated)> = Vec::new();
+        for merged in input::merge(files) {
+            let evaluated =
+                evaluate::evaluate(merged.batch, merged.segments, &options, chosen.backend())?;
+            results.extend(std::iter::zip(merged.places, evaluated));
+        }
+        results.sort_by_key(|(place, _)| *place);
+        Ok(results.into_iter().map(|(_, result)| result).collect())
+    }
+}
+
+/// How long it took, by rows.
+fn tell_timings(read: Duration, computed: Duration, results: &[Evaluated]) {
+    let rows: u64 = results.iter().map(|result| result.n).sum();
+    for (what, time) in [("read", read), ("computed", computed)] {
+        let seconds = time.as_secs_f64();
+        eprintln!(
+            "{what} {rows} rows in {seconds:.3} s, {:.3} million rows/s",
+            rows as f64 / seconds.max(1e-9) / 1e6
+        );
+    }
+}

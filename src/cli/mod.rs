@@ -1,0 +1,86 @@
+//! The command line (spec, section 7).
+
+mod backend;
+mod devices;
+mod evaluate;
+mod failure;
+mod messages;
+mod output;
+mod selfcheck;
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+
+use crate::report::Format;
+use backend::BackendFlags;
+pub use failure::Failure;
+
+/// Measures whether predicted probabilities can be trusted
+///
+/// rankECE (arXiv 2609.13100), binned ECE and tests of calibration, on the GPU or the CPU with the
+/// same bits. Exit status: 0 done, 1 gate not met, 2 usage or bad input, 3 gate undecided, 4 device
+/// failure that could not be recovered.
+#[derive(Debug, Parser)]
+#[command(name = "rankece", version)]
+pub struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Everything about the calibration of predictions in files
+    Evaluate(Box<evaluate::Evaluate>),
+    /// The GPU adapters of this machine, their limits, and which one is used
+    Devices(devices::Devices),
+    /// Holds the GPU against the CPU and the formulas, on this machine
+    Selfcheck(selfcheck::Selfcheck),
+}
+
+/// Flags of every command that computes.
+#[derive(Args, Clone, Debug)]
+struct Common {
+    #[command(flatten)]
+    backend: BackendFlags,
+    /// Seed of everything random
+    #[arg(long, default_value_t = 1, value_name = "N")]
+    seed: u64,
+    /// Level of tests; intervals hold with probability 1 - alpha
+    #[arg(long, default_value_t = 0.05, value_name = "A", value_parser = level)]
+    alpha: f64,
+    /// How results are written
+    #[arg(long, value_enum, default_value_t, value_name = "NAME")]
+    format: Format,
+    /// Write results to a file and not to standard output
+    #[arg(long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Draw a picture: .svg, .png or .html
+    #[arg(long, value_name = "FILE")]
+    plot: Option<PathBuf>,
+    /// No notes, warnings or progress on standard error
+    #[arg(long)]
+    quiet: bool,
+}
+
+/// A level of tests.
+fn level(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(level) if level > 0.0 && level < 1.0 => Ok(level),
+        _ => Err("must be a number between 0 and 1, both excluded".to_owned()),
+    }
+}
+
+impl Cli {
+    /// Runs the command. The result is the exit status.
+    ///
+    /// # Errors
+    /// What the user must be told.
+    pub fn run(&self) -> Result<u8, Failure> {
+        match &self.command {
+            Command::Evaluate(command) => command.run(),
+            Command::Devices(command) => command.run(),
+            Command::Selfcheck(command) => command.run(),
+        }
+    }
+}

@@ -1,0 +1,199 @@
+//! From batches of predictions to everything there is to know about their calibration.
+
+use crate::backend::{Backend, Binning, Closed, DeviceError, Request, Scheme, SegmentSums, Ties};
+use crate::evaluation::{Evaluated, Gate, RankEce, Verdict};
+use crate::inference::decision_risk::decision_risk;
+use crate::inference::gate;
+use crate::inference::intervals::{self, IntervalName};
+use crate::inference::tests_of_calibration::{self as tests, TestName};
+use crate::input::SegmentInfo;
+use crate::predictions::{Batch, Dtype};
+use crate::random::{Key, Stream};
+use crate::statistic::log_loss::{LogLossSums, log_loss};
+use crate::statistic::{BinsRule, TooManyBins, binned};
+
+/// What to compute, and how.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Options {
+    /// The order of rows of equal confidence.
+    pub ties: Ties,
+    /// Rules for the numbers of bins.
+    pub bins: Vec<BinsRule>,
+    /// How bins are laid; each rule is computed for each of these.
+    pub schemes: Vec<Scheme>,
+    /// The closed side of equal-width bins.
+    pub closed: Closed,
+    /// Tests of calibration.
+    pub tests: Vec<TestName>,
+    /// Intervals around rankECE; the gate and the upper risk bound use the first.
+    pub intervals: Vec<IntervalName>,
+    /// The level of tests; intervals hold with probability 1 - alpha.
+    pub alpha: f64,
+    /// The seed of everything random.
+    pub seed: u64,
+    /// The largest rankECE that is accepted, if there is a gate.
+    pub max_rank_ece: Option<f64>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options {
+            ties: Ties::default(),
+            bins: vec![BinsRule::default()],
+            schemes: vec![Scheme::default()],
+            closed: Closed::default(),
+            tests: TestName::ALL.to_vec(),
+            intervals: IntervalName::ALL.to_vec(),
+            alpha: 0.05,
+            seed: 1,
+            max_rank_ece: None,
+        }
+    }
+}
+
+/// Why an evaluation stopped.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum EvaluateError {
+    /// The device failed, and no CPU stands behind it.
+    #[error(transparent)]
+    Device(#[from] DeviceError),
+    /// A rule gave too many bins.
+    #[error(transparent)]
+    Bins(#[from] TooManyBins),
+}
+
+/// Evaluates every segment of a batch; `segments` tells what each is.
+///
+/// # Errors
+/// If the backend fails, or a rule asks for too many bins.
+///
+/// # Panics
+/// If `segments` are not as many as the batch has.
+pub fn evaluate(
+    mut batch: Batch,
+    segments: Vec<SegmentInfo>,
+    options: &Options,
+    backend: &dyn Backend,
+) -> Result<Vec<Evaluated>, EvaluateError> {
+    assert_eq!(segments.len(), batch.segments());
+    let dtype = batch.dtype();
+    let (request, rules) = request(&batch, options)?;
+    let losses = log_loss(&batch);
+    let sums = backend.sums(&mut batch, &request)?;
+    Ok(std::iter::zip(segments, std::iter::zip(sums, losses))
+        .enumerate()
+        .map(|(index, (info, (sums, loss)))| {
+            let segment = Segment {
+                dtype,
+                index,
+                sums: &sums,
+                loss,
+                request: &request,
+                rules: &rules,
+            };
+            segment.evaluated(info, options)
+        })
+        .collect())
+}
+
+/// What to ask of the backend, and the rule of each binning.
+fn request(batch: &Batch, options: &Options) -> Result<(Request, Vec<BinsRule>), TooManyBins> {
+    let mut binnings = Vec::new();
+    let mut rules = Vec::new();
+    for &scheme in &options.schemes {
+        for &rule in &options.bins {
+            let bins = batch
+                .offsets()
+                .windows(2)
+                .map(|pair| rule.bins((pair[1] - pair[0]) as u64))
+                .collect::<Result<_, _>>()?;
+            binnings.push(Binning {
+                scheme,
+                closed: options.closed,
+                bins,
+            });
+            rules.push(rule);
+        }
+    }
+    let neighbours = options.intervals.contains(&IntervalName::Neighbour);
+    let request = Request {
+        ties: options.ties,
+        ties_key: Key::for_stream(options.seed, Stream::Ties, 0),
+        neighbour_key: neighbours.then(|| Key::for_stream(options.seed, Stream::Neighbour, 0)),
+        binnings,
+    };
+    Ok((request, rules))
+}
+
+/// The integers of one segment.
+struct Segment<'a> {
+    dtype: Dtype,
+    index: usize,
+    sums: &'a SegmentSums,
+    loss: LogLossSums,
+    request: &'a Request,
+    rules: &'a [BinsRule],
+}
+
+impl Segment<'_> {
+    /// The numbers of one segment.
+    fn evaluated(&self, info: SegmentInfo, options: &Options) -> Evaluated {
+        let sums = self.sums;
+        let rows = sums.rows as f64;
+        let defined = |value: f64| (sums.rows > 0).then_some(value);
+        let estimate = defined(sums.rank_ece as f64 / (1u64 << 60) as f64 / rows);
+        let intervals = intervals::run(&options.intervals, sums, options.alpha);
+        let risk = |value: Option<f64>| value.and_then(|value| decision_risk(value, sums.rows));
+        let upper = intervals.first().and_then(|interval| interval.upper);
+        let gate = options.max_rank_ece.map(|limit| {
+            intervals
+                .first()
+                .map_or(Verdict::Undecided, |interval| gate::verdict(interval, limit))
+        });
+        let binned = self
+            .request
+            .binnings
+            .iter()
+            .zip(self.rules)
+            .zip(&sums.binned)
+            .map(|((binning, &rule), bins)| binned(self.dtype, bins, binning, self.index, rule))
+            .collect();
+        Evaluated {
+            source: info.source,
+            group: info.group,
+            reduction: info.reduction,
+            class: info.class,
+            dtype: self.dtype,
+            n: sums.rows,
+            skipped: info.skipped,
+            distinct: sums.distinct,
+            tied_rows: sums.tied_rows,
+            base_rate: defined(sums.positives as f64 / rows),
+            mean_confidence: defined(sums.confidence as f64 / (1u64 << 30) as f64 / rows),
+            brier: defined(sums.brier as f64 / (1u64 << 60) as f64 / rows),
+            log_loss: self.loss.mean(sums.rows),
+            log_loss_clamped: self.loss.clamped,
+            gate,
+            rank_ece: RankEce {
+                estimate,
+                ties: options.ties,
+                decision_risk_bound: risk(estimate),
+                decision_risk_bound_upper: risk(upper),
+                intervals,
+            },
+            tests: tests::run(&options.tests, sums, options.ties, options.alpha),
+            binned,
+            skce: None,
+        }
+    }
+}
+
+/// The gate over all results: the worst of them. An evaluation without results is undecided.
+pub fn overall_gate(results: &[Evaluated], limit: f64) -> Gate {
+    let verdict = results
+        .iter()
+        .filter_map(|result| result.gate)
+        .max()
+        .unwrap_or(Verdict::Undecided);
+    Gate { limit, verdict }
+}
