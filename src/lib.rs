@@ -1,6 +1,7 @@
 pub mod backend;
 pub mod evaluation;
 pub mod fixed_point;
+pub mod input;
 pub mod placement;
 pub mod predictions;
 pub mod random;
