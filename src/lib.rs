@@ -1,9 +1,14 @@
 pub mod backend;
+pub mod cli;
+pub mod evaluate;
 pub mod evaluation;
 pub mod fixed_point;
 pub mod inference;
+pub mod input;
 pub mod placement;
 pub mod predictions;
 pub mod random;
 pub mod reference;
+pub mod report;
+pub mod selfcheck;
 pub mod statistic;

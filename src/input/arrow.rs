@@ -1,0 +1,334 @@
+//! Arrow record batches, from Arrow IPC files and streams and (see `parquet`) Parquet files.
+
+use std::io::{BufReader, Read};
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{ArrowPrimitiveType, Float16Type, Float32Type, Float64Type, Int64Type};
+use arrow_array::{Array, ArrayRef, BooleanArray, PrimitiveArray, RecordBatch, StringArray};
+use arrow_cast::{CastOptions, cast_with_options};
+use arrow_ipc::reader::{FileReader, StreamReader};
+use arrow_schema::{DataType, Field, Schema};
+
+use super::cell::{Cell, Element, Reading};
+use super::columns::Columns;
+use super::contain::contain;
+use super::door::Door;
+use super::source::Store;
+use super::{InputError, Loaded, Options};
+
+/// The end of an Arrow stream: a continuation marker and a length of 0.
+const END_OF_STREAM: [u8; 8] = [0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0];
+
+/// Reads an Arrow IPC file.
+pub(super) fn read_file(
+    file: &str,
+    store: &Store,
+    options: &Options,
+) -> Result<Loaded, InputError> {
+    let source = BufReader::new(store.open().map_err(|error| InputError::io(file, &error))?);
+    let mut reader = contain(|| FileReader::try_new(source, None))
+        .map_err(|reason| InputError::damaged(file, "Arrow", reason))?;
+    let mut notes = Vec::new();
+    let schema = reader.schema();
+    let columns = choose(file, &schema, options, &mut notes)?;
+    let batches = std::iter::from_fn(|| contain(|| reader.next().transpose()).transpose());
+    let frame = Frame {
+        file,
+        format: "Arrow",
+        columns,
+        rows: 0,
+    };
+    frame.read(&schema, batches, options, notes)
+}
+
+/// Reads an Arrow IPC stream.
+pub(super) fn read_stream(
+    file: &str,
+    source: impl Read,
+    options: &Options,
+) -> Result<Loaded, InputError> {
+    let source = Tail {
+        source,
+        last: [0; 8],
+    };
+    let mut reader = contain(|| StreamReader::try_new(source, None))
+        .map_err(|reason| InputError::damaged(file, "Arrow", reason))?;
+    let mut notes = Vec::new();
+    let schema = reader.schema();
+    let columns = choose(file, &schema, options, &mut notes)?;
+    let batches = std::iter::from_fn(|| contain(|| reader.next().transpose()).transpose());
+    let frame = Frame {
+        file,
+        format: "Arrow",
+        columns,
+        rows: 0,
+    };
+    let mut loaded = frame.read(&schema, batches, options, notes)?;
+    if reader.get_ref().last != END_OF_STREAM {
+        loaded.notes.push(format!(
+            "{file}: the Arrow stream has no end marker; it may be cut off"
+        ));
+    }
+    Ok(loaded)
+}
+
+/// A reader that remembers the last bytes that were read.
+struct Tail<R> {
+    source: R,
+    last: [u8; 8],
+}
+
+impl<R: Read> Read for Tail<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        let read = self.source.read(buffer)?;
+        let fresh = &buffer[..read.min(buffer.len())];
+        let fresh = &fresh[fresh.len().saturating_sub(8)..];
+        self.last.rotate_left(fresh.len() % 8);
+        self.last[8 - fresh.len()..].copy_from_slice(fresh);
+        Ok(read)
+    }
+}
+
+/// The columns of a schema that are read.
+pub(super) fn choose(
+    file: &str,
+    schema: &Schema,
+    options: &Options,
+    notes: &mut Vec<String>,
+) -> Result<Columns, InputError> {
+    Columns::choose(file, &names(schema), options, notes)
+}
+
+fn names(schema: &Schema) -> Vec<String> {
+    let fields = schema.fields().iter();
+    fields.map(|field| field.name().clone()).collect()
+}
+
+/// A file of record batches.
+pub(super) struct Frame<'a> {
+    pub(super) file: &'a str,
+    pub(super) format: &'a str,
+    /// Columns by their places in the record batches.
+    pub(super) columns: Columns,
+    /// How many rows will come, 0 if that is unknown.
+    pub(super) rows: u64,
+}
+
+/// How a column of confidences is read.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Shape {
+    Numbers,
+    Texts,
+    Vectors,
+}
+
+impl Frame<'_> {
+    /// Reads record batches of the given schema. Confidences keep their floating-point type;
+    /// whole numbers, booleans and decimals are read as f64.
+    pub(super) fn read(
+        &self,
+        schema: &Schema,
+        batches: impl Iterator<Item = Result<RecordBatch, String>>,
+        options: &Options,
+        notes: Vec<String>,
+    ) -> Result<Loaded, InputError> {
+        let field = schema.field(self.columns.confidence);
+        let (shape, element) = match unpacked(field.data_type()) {
+            DataType::List(item)
+            | DataType::LargeList(item)
+            | DataType::FixedSizeList(item, _)
+            | DataType::ListView(item)
+            | DataType::LargeListView(item) => (Shape::Vectors, unpacked(item.data_type())),
+            other => (Shape::Numbers, other),
+        };
+        let (shape, element) = match element {
+            DataType::Float16 | DataType::Float32 | DataType::Float64 => (shape, element.clone()),
+            DataType::Boolean | DataType::Null => (shape, DataType::Float64),
+            other if other.is_integer() => (shape, DataType::Float64),
+            // Decimals go through their digits, which is the one way to round them once.
+            other if shape == Shape::Numbers && (is_text(other) || other.is_decimal()) => {
+                (Shape::Texts, DataType::Float64)
+            }
+            _ => {
+                return Err(InputError::new(
+                    self.file,
+                    format!("confidences of type {} cannot be read", field.data_type()),
+                )
+                .column(field.name().as_str())
+                .remedy("Store them as f16, f32 or f64, or as lists of these."));
+            }
+        };
+        match element {
+            DataType::Float16 => self.admit::<Float16Type>(schema, shape, batches, options, notes),
+            DataType::Float32 => self.admit::<Float32Type>(schema, shape, batches, options, notes),
+            _ => self.admit::<Float64Type>(schema, shape, batches, options, notes),
+        }
+    }
+
+    fn admit<T>(
+        &self,
+        schema: &Schema,
+        shape: Shape,
+        batches: impl Iterator<Item = Result<RecordBatch, String>>,
+        options: &Options,
+        notes: Vec<String>,
+    ) -> Result<Loaded, InputError>
+    where
+        T: ArrowPrimitiveType,
+        T::Native: Element,
+    {
+        let names = names(schema);
+        let mut door = Door::<T::Native>::new(self.file, options, &self.columns, &names, self.rows);
+        let target = match shape {
+            Shape::Numbers => T::DATA_TYPE,
+            Shape::Texts => DataType::Utf8,
+            Shape::Vectors => DataType::LargeList(Field::new_list_field(T::DATA_TYPE, true).into()),
+        };
+        for batch in batches {
+            let batch =
+                batch.map_err(|reason| InputError::damaged(self.file, self.format, reason))?;
+            let cast = |place: usize, target: &DataType| {
+                cast(batch.column(place), target).map_err(|reason| {
+                    InputError::new(self.file, format!("values cannot be converted: {reason}"))
+                        .column(names[place].as_str())
+                })
+            };
+            let confidences = cast(self.columns.confidence, &target)?;
+            let labels = match self.columns.label {
+                Some(place) => {
+                    Labels::new(cast(place, &label_type(batch.column(place).data_type()))?)
+                }
+                None => Labels::None,
+            };
+            let groups = self
+                .columns
+                .groups
+                .iter()
+                .map(|&place| cast(place, &DataType::Utf8))
+                .collect::<Result<Vec<_>, _>>()?;
+            let groups: Vec<&StringArray> = groups.iter().map(|group| group.as_string()).collect();
+            let vectors = match shape {
+                Shape::Vectors => Some(Vectors::<T::Native>::new::<T>(&confidences)),
+                _ => None,
+            };
+            for row in 0..batch.num_rows() {
+                for group in &groups {
+                    door.group(group.is_valid(row).then(|| group.value(row)));
+                }
+                let label = labels.cell(row);
+                match &vectors {
+                    Some(vectors) => door.admit_vector(vectors.row(row), label),
+                    None if confidences.is_null(row) => door.admit(Reading::Missing, label),
+                    None if shape == Shape::Texts => {
+                        let text = confidences.as_string::<i32>().value(row);
+                        door.admit(Reading::Text(text), label);
+                    }
+                    None => {
+                        let value = confidences.as_primitive::<T>().value(row);
+                        door.admit(Reading::Number(value), label);
+                    }
+                }
+            }
+        }
+        door.finish(notes)
+    }
+}
+
+/// A column of labels.
+enum Labels {
+    None,
+    Booleans(BooleanArray),
+    Integers(PrimitiveArray<Int64Type>),
+    Singles(PrimitiveArray<Float32Type>),
+    Doubles(PrimitiveArray<Float64Type>),
+    Texts(StringArray),
+}
+
+/// The type that a column of labels is converted to.
+fn label_type(data_type: &DataType) -> DataType {
+    match unpacked(data_type) {
+        DataType::Boolean => DataType::Boolean,
+        DataType::UInt64 => DataType::Float64,
+        other if other.is_integer() => DataType::Int64,
+        DataType::Float16 | DataType::Float32 => DataType::Float32,
+        DataType::Float64 => DataType::Float64,
+        _ => DataType::Utf8,
+    }
+}
+
+impl Labels {
+    /// A column that was converted to its [`label_type`].
+    fn new(array: ArrayRef) -> Self {
+        match array.data_type() {
+            DataType::Boolean => Labels::Booleans(array.as_boolean().clone()),
+            DataType::Int64 => Labels::Integers(array.as_primitive().clone()),
+            DataType::Float32 => Labels::Singles(array.as_primitive().clone()),
+            DataType::Float64 => Labels::Doubles(array.as_primitive().clone()),
+            _ => Labels::Texts(array.as_string().clone()),
+        }
+    }
+
+    fn cell(&self, row: usize) -> Cell<'_> {
+        match self {
+            Labels::Booleans(array) if array.is_valid(row) => Cell::Boolean(array.value(row)),
+            Labels::Integers(array) if array.is_valid(row) => Cell::Integer(array.value(row)),
+            Labels::Singles(array) if array.is_valid(row) => Cell::element(array.value(row)),
+            Labels::Doubles(array) if array.is_valid(row) => Cell::float(array.value(row)),
+            Labels::Texts(array) if array.is_valid(row) => Cell::text(array.value(row)),
+            _ => Cell::Missing,
+        }
+    }
+}
+
+/// A column of lists of probabilities.
+struct Vectors<C> {
+    values: Vec<C>,
+    offsets: Vec<i64>,
+    lists: ArrayRef,
+}
+
+impl<C: Element> Vectors<C> {
+    fn new<T: ArrowPrimitiveType<Native = C>>(array: &ArrayRef) -> Self {
+        let lists = array.as_list::<i64>();
+        let values = lists.values().as_primitive::<T>().iter();
+        Vectors {
+            values: values.map(|value| value.unwrap_or(C::NAN)).collect(),
+            offsets: lists.value_offsets().to_vec(),
+            lists: array.clone(),
+        }
+    }
+
+    fn row(&self, row: usize) -> Option<&[C]> {
+        // The decoder checks that offsets ascend and stay inside the values.
+        let range = self.offsets[row] as usize..self.offsets[row + 1] as usize;
+        self.lists.is_valid(row).then(|| &self.values[range])
+    }
+}
+
+/// The type of the values of a dictionary, or the type itself.
+fn unpacked(data_type: &DataType) -> &DataType {
+    match data_type {
+        DataType::Dictionary(_, values) => unpacked(values),
+        DataType::RunEndEncoded(_, values) => unpacked(values.data_type()),
+        other => other,
+    }
+}
+
+fn is_text(data_type: &DataType) -> bool {
+    matches!(
+        data_type,
+        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View
+    )
+}
+
+/// A conversion that fails where it would otherwise make values missing.
+fn cast(array: &ArrayRef, target: &DataType) -> Result<ArrayRef, String> {
+    if array.data_type() == target {
+        return Ok(array.clone());
+    }
+    let options = CastOptions {
+        safe: false,
+        ..CastOptions::default()
+    };
+    contain(|| cast_with_options(array, target, &options))
+}
