@@ -4,3 +4,4 @@ pub mod fixed_point;
 pub mod placement;
 pub mod predictions;
 pub mod random;
+pub mod report;
