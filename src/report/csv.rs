@@ -1,0 +1,233 @@
+//! CSV for scripts: one line per result, nothing rounded.
+//!
+//! The first line is a comment that names what computed (`# backend cpu`), so that everything after
+//! it is the same on every backend: read it with `pandas.read_csv(file, skiprows=1)`. What is
+//! undefined is an empty field, with the reason in a field of its own.
+//!
+//! Columns: `source`; one for each group column (with `group_` before a name that is taken); the
+//! numbers of a result under their JSON names; for each interval `neighbour_lower`,
+//! `neighbour_upper`, `neighbour_level`, `neighbour_undefined`; for each test
+//! `asymptotic_statistic`, `…_threshold`, `…_p_value`, `…_p_value_asymptotic`, `…_reject`,
+//! `…_resamples`, `…_undefined`, `…_note`; for each binning `ece_l1_equal_width_right_10` and so on;
+//! then `gate_limit`, `version`, `seed`, `alpha`. Signs other than letters and digits become `_` in
+//! these names (`finite_sample_p_value`), never in those of group columns. The bins themselves are
+//! in JSON only.
+
+use std::collections::HashSet;
+use std::io::{self, Write};
+
+use crate::backend::{Closed, Scheme};
+use crate::evaluation::{Binned, Evaluated, Evaluation, Interval, TestResult};
+
+use super::{distinct, reduction_name, ties_name, verdict_name};
+
+/// Writes the comment, the header and one line per result.
+///
+/// # Errors
+/// If writing fails.
+pub fn write(evaluation: &Evaluation, out: &mut impl Write) -> io::Result<()> {
+    writeln!(out, "{}", backend_comment(evaluation))?;
+    let columns = columns(evaluation);
+    let mut writer = csv::Writer::from_writer(out);
+    writer.write_record(columns.iter().map(|column| &column.name))?;
+    for result in &evaluation.results {
+        writer.write_record(columns.iter().map(|column| (column.field)(result)))?;
+    }
+    writer.flush()
+}
+
+/// `# backend gpu adapter "…" driver "…"`, quotes and control characters escaped.
+fn backend_comment(evaluation: &Evaluation) -> String {
+    let adapter = evaluation.adapter.as_ref().map_or_else(String::new, |a| {
+        format!(" adapter {:?} driver {:?}", a.name, a.driver)
+    });
+    format!("# backend {}{adapter}", evaluation.backend)
+}
+
+/// A column: its name, and its field of a result.
+struct Column<'a> {
+    name: String,
+    field: Box<dyn Fn(&Evaluated) -> String + 'a>,
+}
+
+impl<'a> Column<'a> {
+    fn new(name: &str, field: impl Fn(&Evaluated) -> String + 'a) -> Self {
+        Column {
+            name: name.to_owned(),
+            field: Box::new(field),
+        }
+    }
+}
+
+fn columns(evaluation: &Evaluation) -> Vec<Column<'_>> {
+    let results = &evaluation.results;
+    let mut columns = sample_columns();
+    columns.extend(interval_columns("", results, |r| &r.rank_ece.intervals));
+    columns.extend(test_columns(results));
+    columns.extend(binning_columns(results));
+    let limit = evaluation.gate.map(|gate| gate.limit);
+    columns.push(Column::new("gate_limit", move |_| number(limit)));
+    columns.push(Column::new("version", |_| evaluation.version.clone()));
+    columns.push(Column::new("seed", |_| evaluation.seed.to_string()));
+    columns.push(Column::new("alpha", |_| number(Some(evaluation.alpha))));
+    // Group columns can have any name; where it is taken, they give way. They follow the source.
+    let mut taken: HashSet<String> = columns.iter().map(|column| column.name.clone()).collect();
+    let groups = distinct(
+        results
+            .iter()
+            .flat_map(|r| r.group.iter().flat_map(|g| g.keys().cloned())),
+    );
+    let groups = groups.into_iter().map(|column| {
+        let mut name = column.clone();
+        while !taken.insert(name.clone()) {
+            name.insert_str(0, "group_");
+        }
+        Column::new(&name, move |r| {
+            let value = r.group.as_ref().and_then(|group| group.get(&column));
+            value.cloned().unwrap_or_default()
+        })
+    });
+    columns.splice(1..1, groups.collect::<Vec<_>>());
+    columns
+}
+
+/// What every result has.
+fn sample_columns() -> Vec<Column<'static>> {
+    vec![
+        Column::new("source", |r| r.source.clone()),
+        Column::new("reduction", |r| reduction_name(r.reduction).to_owned()),
+        Column::new("class", |r| optional(r.class)),
+        Column::new("dtype", |r| r.dtype.to_string()),
+        Column::new("n", |r| r.n.to_string()),
+        Column::new("skipped", |r| r.skipped.to_string()),
+        Column::new("distinct", |r| r.distinct.to_string()),
+        Column::new("tied_rows", |r| r.tied_rows.to_string()),
+        Column::new("base_rate", |r| number(r.base_rate)),
+        Column::new("mean_confidence", |r| number(r.mean_confidence)),
+        Column::new("brier", |r| number(r.brier)),
+        Column::new("log_loss", |r| number(r.log_loss)),
+        Column::new("log_loss_clamped", |r| r.log_loss_clamped.to_string()),
+        Column::new("gate", |r| r.gate.map_or("", verdict_name).to_owned()),
+        Column::new("rank_ece", |r| number(r.rank_ece.estimate)),
+        Column::new("ties", |r| ties_name(r.rank_ece.ties).to_owned()),
+        Column::new("decision_risk_bound", |r| {
+            number(r.rank_ece.decision_risk_bound)
+        }),
+        Column::new("decision_risk_bound_upper", |r| {
+            number(r.rank_ece.decision_risk_bound_upper)
+        }),
+    ]
+}
+
+/// Four columns for each method of interval, their names followed by `suffix`.
+fn interval_columns(
+    suffix: &str,
+    results: &[Evaluated],
+    intervals: impl Fn(&Evaluated) -> &[Interval] + Clone + 'static,
+) -> Vec<Column<'static>> {
+    let methods = distinct(
+        results
+            .iter()
+            .flat_map(|r| intervals(r).iter().map(|i| i.method)),
+    );
+    let mut columns = Vec::new();
+    for method in methods {
+        let mut push = |what: &str, field: fn(&Interval) -> String| {
+            let name = format!("{}_{what}{suffix}", identifier(method));
+            let intervals = intervals.clone();
+            columns.push(Column::new(&name, move |r| {
+                let mut found = intervals(r).iter().filter(|i| i.method == method);
+                found.next().map(field).unwrap_or_default()
+            }));
+        };
+        push("lower", |i| number(i.lower));
+        push("upper", |i| number(i.upper));
+        push("level", |i| number(Some(i.level)));
+        push("undefined", |i| optional(i.undefined.as_ref()));
+    }
+    columns
+}
+
+/// Eight columns for each test.
+fn test_columns(results: &[Evaluated]) -> Vec<Column<'static>> {
+    let names = distinct(results.iter().flat_map(|r| r.tests.iter().map(|t| t.name)));
+    let mut columns = Vec::new();
+    for name in names {
+        let mut push = |what: &str, field: fn(&TestResult) -> String| {
+            let column = format!("{}_{what}", identifier(name));
+            columns.push(Column::new(&column, move |r| {
+                let found = r.tests.iter().find(|t| t.name == name);
+                found.map(field).unwrap_or_default()
+            }));
+        };
+        push("statistic", |t| number(t.statistic));
+        push("threshold", |t| number(t.threshold));
+        push("p_value", |t| number(t.p_value));
+        push("p_value_asymptotic", |t| number(t.p_value_asymptotic));
+        push("reject", |t| optional(t.reject));
+        push("resamples", |t| optional(t.resamples));
+        push("undefined", |t| optional(t.undefined.as_ref()));
+        push("note", |t| optional(t.note.as_ref()));
+    }
+    columns
+}
+
+/// Seven columns for each binning, and four for each interval beside it.
+fn binning_columns(results: &[Evaluated]) -> Vec<Column<'static>> {
+    let key = |b: &Binned| (b.scheme, b.closed, b.rule.clone());
+    let mut columns = Vec::new();
+    for wanted in distinct(results.iter().flat_map(|r| r.binned.iter().map(key))) {
+        let suffix = binning_suffix(wanted.0, wanted.1, &wanted.2);
+        let find = move |r: &Evaluated| r.binned.iter().position(|b| key(b) == wanted);
+        let mut push = |what: &str, field: fn(&Binned) -> String| {
+            let find = find.clone();
+            columns.push(Column::new(&format!("{what}{suffix}"), move |r| {
+                find(r).map(|at| field(&r.binned[at])).unwrap_or_default()
+            }));
+        };
+        push("bins", |b| b.bins.to_string());
+        push("effective_bins", |b| b.effective_bins.to_string());
+        push("ece_l1", |b| number(b.ece_l1));
+        push("ece_l2", |b| number(b.ece_l2));
+        push("ece_rms", |b| number(b.ece_rms));
+        push("ece_l2_debiased", |b| number(b.ece_l2_debiased));
+        push("mce", |b| number(b.mce));
+        columns.extend(interval_columns(&suffix, results, move |r| {
+            find(r).map_or(&[], |at| &r.binned[at].intervals)
+        }));
+    }
+    columns
+}
+
+/// `_equal_width_right_10`, `_equal_mass_n_20`.
+fn binning_suffix(scheme: Scheme, closed: Option<Closed>, rule: &str) -> String {
+    let scheme = match scheme {
+        Scheme::EqualWidth => "_equal_width",
+        Scheme::EqualMass => "_equal_mass",
+    };
+    let closed = match closed {
+        Some(Closed::Right) => "_right",
+        Some(Closed::Left) => "_left",
+        None => "",
+    };
+    format!("{scheme}{closed}_{}", identifier(rule))
+}
+
+/// A name that data frames take as an attribute.
+fn identifier(name: &str) -> String {
+    name.replace(|c: char| !c.is_alphanumeric(), "_")
+}
+
+/// Empty for nothing.
+fn optional<T: ToString>(value: Option<T>) -> String {
+    value.map(|value| value.to_string()).unwrap_or_default()
+}
+
+/// The shortest digits that read back to the same `f64`. Empty for nothing, and for a NaN or an
+/// infinity, should one turn up.
+fn number(value: Option<f64>) -> String {
+    match value {
+        Some(value) if value.is_finite() => format!("{value:?}"),
+        _ => String::new(),
+    }
+}

@@ -1,0 +1,182 @@
+//! Several results, one row each.
+
+use std::io::{self, Write};
+
+use crate::evaluation::{Evaluated, Interval, TestResult};
+
+use super::columns::{Align, Columns};
+use super::number::{ABSENT, count, optional, p_value, percent, significant};
+use super::table::write_wrapped;
+use super::text::{LINE, printable, shorten};
+use super::{binning_name, distinct, part_of_source, reduction_name, ties_name, verdict_name};
+
+/// The most columns for the name of a result.
+const NAME: usize = 40;
+
+/// Writes the rows and what they share.
+pub fn write(results: &[Evaluated], alpha: f64, out: &mut impl Write) -> io::Result<()> {
+    let source = shared(results, |r| r.source.as_str());
+    if let Some(source) = source {
+        writeln!(out, "{}", printable(source))?;
+    }
+    let mut columns = Columns::default();
+    let names = results.iter().map(|r| {
+        let part = part_of_source(r);
+        let name = match (source, part) {
+            (Some(_), Some(part)) => part,
+            (Some(_), None) => "all rows".to_owned(),
+            (None, Some(part)) => format!("{}: {part}", printable(&r.source)),
+            (None, None) => printable(&r.source).into_owned(),
+        };
+        shorten(&name, NAME).into_owned()
+    });
+    columns.push(Align::Left, "result", names.collect());
+    let mut push = |align, header: &str, cell: &dyn Fn(&Evaluated) -> String| {
+        columns.push(align, header, results.iter().map(cell).collect());
+    };
+    push(Align::Right, "n", &|r| count(r.n));
+    push(Align::Right, "tied", &|r| count(r.tied_rows));
+    if results.iter().any(|r| r.skipped > 0) {
+        push(Align::Right, "skipped", &|r| count(r.skipped));
+    }
+    push(Align::Point, "rank_ece", &|r| optional(r.rank_ece.estimate));
+    let first = |r: &Evaluated| r.rank_ece.intervals.first().cloned();
+    if results.iter().any(|r| first(r).is_some()) {
+        push(Align::Point, "lower", &|r| {
+            optional(first(r).and_then(|i| i.lower))
+        });
+        push(Align::Point, "upper", &|r| {
+            optional(first(r).and_then(|i| i.upper))
+        });
+    }
+    if results.iter().any(|r| !r.binned.is_empty()) {
+        push(Align::Point, "ece_l1", &|r| {
+            optional(r.binned.first().and_then(|b| b.ece_l1))
+        });
+    }
+    for name in test_names(results) {
+        push(Align::Point, &format!("p {name}"), &|r| {
+            let Some(test) = r.tests.iter().find(|t| t.name == name) else {
+                return String::new();
+            };
+            let mark = if test.reject == Some(true) { "*" } else { "" };
+            match test.p_value {
+                Some(p) => format!("{}{mark}", p_value(p)),
+                None => format!("{ABSENT}{mark}"),
+            }
+        });
+    }
+    if results.iter().any(|r| r.gate.is_some()) {
+        push(Align::Left, "gate", &|r| {
+            r.gate.map_or("", verdict_name).to_owned()
+        });
+    }
+    columns.write(out, 0, LINE)?;
+    writeln!(out)?;
+    write_legend(results, alpha, out)?;
+    write_remarks(results, out)?;
+    if results.iter().any(|r| !r.tests.is_empty()) {
+        writeln!(out)?;
+        write_wrapped("", &multiplicity(results, alpha), out)?;
+    }
+    Ok(())
+}
+
+/// What the columns mean, and what the rows share.
+fn write_legend(results: &[Evaluated], alpha: f64, out: &mut impl Write) -> io::Result<()> {
+    let mut legend = Vec::new();
+    let reductions = distinct(results.iter().map(|r| reduction_name(r.reduction)));
+    let dtypes = distinct(results.iter().map(|r| r.dtype.to_string()));
+    let ties = distinct(results.iter().map(|r| ties_name(r.rank_ece.ties)));
+    legend.push(format!("{} predictions", reductions.join(" and ")));
+    legend.push(dtypes.join(" and "));
+    legend.push(format!("ties {}", ties.join(" and ")));
+    let intervals = results.iter().filter_map(|r| r.rank_ece.intervals.first());
+    let intervals = distinct(intervals.map(|i: &Interval| {
+        let level = percent(i.level);
+        format!("lower and upper: {level} {} interval", i.method)
+    }));
+    legend.extend(intervals);
+    let binnings = distinct(
+        results
+            .iter()
+            .filter_map(|r| r.binned.first().map(binning_name)),
+    );
+    match binnings.as_slice() {
+        [] => {}
+        [one] => legend.push(format!("ece_l1: {one}")),
+        [first, .., last] => legend.push(format!("ece_l1: from {first} to {last}")),
+    }
+    if results
+        .iter()
+        .flat_map(|r| &r.tests)
+        .any(|t| t.reject == Some(true))
+    {
+        legend.push(format!("*: rejected at level {}", significant(alpha)));
+    }
+    write_wrapped("", &format!("{}.", legend.join("; ")), out)
+}
+
+/// Reasons and notes, each once with the number of results it holds for.
+fn write_remarks(results: &[Evaluated], out: &mut impl Write) -> io::Result<()> {
+    let tests = results.iter().flat_map(|r| &r.tests).flat_map(|t| {
+        let why = t.undefined.iter().map(|why| format!("undefined, {why}"));
+        why.chain(t.note.clone()).map(|text| (t.name, text))
+    });
+    let intervals = results.iter().filter_map(|r| {
+        let interval = r.rank_ece.intervals.first()?;
+        let why = interval.undefined.as_ref()?;
+        Some((interval.method, format!("undefined, {why}")))
+    });
+    let remarks: Vec<(&str, String)> = intervals.chain(tests).collect();
+    for (name, text) in distinct(remarks.iter()) {
+        let held = remarks
+            .iter()
+            .filter(|r| r.0 == *name && r.1 == *text)
+            .count() as u64;
+        let line = format!(
+            "{} ({} of {} results)",
+            printable(text),
+            count(held),
+            results.len()
+        );
+        write_wrapped(&format!("{name}: "), &line, out)?;
+    }
+    Ok(())
+}
+
+/// How many results are rejected, and how many would be by chance.
+fn multiplicity(results: &[Evaluated], alpha: f64) -> String {
+    let told = test_names(results).into_iter().map(|name| {
+        let tests = results.iter().flat_map(|r| &r.tests);
+        let decided: Vec<&TestResult> = tests
+            .filter(|t| t.name == name && t.reject.is_some())
+            .collect();
+        let rejected = decided.iter().filter(|t| t.reject == Some(true)).count();
+        format!(
+            "{name} {} of {} ({} by chance)",
+            count(rejected as u64),
+            count(decided.len() as u64),
+            significant(alpha * decided.len() as f64)
+        )
+    });
+    format!(
+        "Calibration is rejected at level {} by {}. By chance: expected at most if all were \
+         calibrated.",
+        significant(alpha),
+        told.collect::<Vec<_>>().join(", ")
+    )
+}
+
+fn test_names(results: &[Evaluated]) -> Vec<&'static str> {
+    distinct(results.iter().flat_map(|r| r.tests.iter().map(|t| t.name)))
+}
+
+/// What all results share, if they do.
+fn shared<'a, T: PartialEq>(
+    results: &'a [Evaluated],
+    of: impl Fn(&'a Evaluated) -> T,
+) -> Option<T> {
+    let mut values = distinct(results.iter().map(of));
+    (values.len() == 1).then(|| values.remove(0))
+}

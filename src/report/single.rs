@@ -1,0 +1,219 @@
+//! One result in full.
+
+use std::io::{self, Write};
+
+use crate::evaluation::{Evaluated, RankEce, Reduction, TestResult};
+
+use super::columns::{Align, Columns};
+use super::number::{
+    ABSENT, count, counted, optional, p_equals, p_value, percent, significant, with_digits,
+};
+use super::table::write_wrapped;
+use super::text::{LINE, printable};
+use super::{
+    bars, binning_name, interval_for_people, part_of_source, reduction_name, test_verdict,
+    ties_name,
+};
+
+/// Writes everything about one result.
+pub fn write(result: &Evaluated, alpha: f64, out: &mut impl Write) -> io::Result<()> {
+    let part = part_of_source(result).map_or(String::new(), |part| format!(": {part}"));
+    writeln!(out, "{}{part}", printable(&result.source))?;
+    write_sample(result, out)?;
+    writeln!(out)?;
+    write_rank_ece(&result.rank_ece, out)?;
+    if !result.binned.is_empty() {
+        writeln!(out)?;
+        write_binned(result, out)?;
+    }
+    if !result.tests.is_empty() {
+        writeln!(out)?;
+        write_tests(&result.tests, out)?;
+        writeln!(out)?;
+        write_wrapped("", &verdict(&result.tests, alpha), out)?;
+    }
+    if let Some(binned) = result.binned.first() {
+        writeln!(out)?;
+        writeln!(out, "Reliability, {}", binning_name(binned))?;
+        bars::write(binned, out)?;
+    }
+    Ok(())
+}
+
+/// A name and its value on a line.
+fn fact(name: &str, value: &str, out: &mut impl Write) -> io::Result<()> {
+    write_wrapped(&format!("  {name:<17} "), value, out)
+}
+
+fn write_sample(result: &Evaluated, out: &mut impl Write) -> io::Result<()> {
+    let mut rows = format!(
+        "{} ({}), {} distinct, {} tied",
+        count(result.n),
+        result.dtype,
+        counted(result.distinct, "confidence"),
+        counted(result.tied_rows, "row"),
+    );
+    if result.skipped > 0 {
+        rows.push_str(&format!(", {} skipped", counted(result.skipped, "row")));
+    }
+    fact("rows", &rows, out)?;
+    if result.reduction != Reduction::Binary {
+        fact("reduction", reduction_name(result.reduction), out)?;
+    }
+    fact("base rate", &optional(result.base_rate), out)?;
+    fact("mean confidence", &optional(result.mean_confidence), out)?;
+    fact("Brier score", &optional(result.brier), out)?;
+    let clamped = match result.log_loss_clamped {
+        0 => String::new(),
+        rows => format!(" ({} clamped at 1e-15)", counted(rows, "row")),
+    };
+    let log_loss = optional(result.log_loss);
+    fact("log loss", &format!("{log_loss}{clamped}"), out)
+}
+
+fn write_rank_ece(rank_ece: &RankEce, out: &mut impl Write) -> io::Result<()> {
+    let ties = ties_name(rank_ece.ties);
+    let estimate = optional(rank_ece.estimate);
+    fact("rank_ece", &format!("{estimate}, ties {ties}"), out)?;
+    for interval in &rank_ece.intervals {
+        let value = format!("{}, {}", interval_for_people(interval), interval.method);
+        fact(
+            &format!("  {} interval", percent(interval.level)),
+            &value,
+            out,
+        )?;
+    }
+    if let Some(estimate) = rank_ece.estimate {
+        let size = if estimate > 0.0 {
+            format!(
+                "{} = sqrt(rank_ece), the size of miscalibration in units of probability",
+                significant(estimate.sqrt())
+            )
+        } else {
+            "0, as the estimate is not positive".to_owned()
+        };
+        fact("  root mean square", &size, out)?;
+    }
+    if let Some(bound) = rank_ece.decision_risk_bound {
+        let upper = rank_ece.decision_risk_bound_upper.map_or_else(
+            || "the interval has no upper end".to_owned(),
+            |upper| format!("{} from the interval's upper end", significant(upper)),
+        );
+        let bound = significant(bound);
+        let value = format!(
+            "decisions taken at these probabilities have at most {bound} more risk than after the \
+             best monotone transformation of them ({upper})"
+        );
+        fact("decision risk", &value, out)?;
+    }
+    Ok(())
+}
+
+fn write_binned(result: &Evaluated, out: &mut impl Write) -> io::Result<()> {
+    let binned = &result.binned;
+    let mut columns = Columns::default();
+    let names = binned
+        .iter()
+        .map(|b| binning_name(b).replacen(" bins", "", 1));
+    columns.push(
+        Align::Left,
+        "  bins",
+        names.map(|name| format!("  {name}")).collect(),
+    );
+    let mut push = |header: &str, value: &dyn Fn(&crate::evaluation::Binned) -> Option<f64>| {
+        let cells = binned.iter().map(|b| optional(value(b))).collect();
+        columns.push(Align::Point, header, cells);
+    };
+    push("ece_l1", &|b| b.ece_l1);
+    push("ece_rms", &|b| b.ece_rms);
+    push("mce", &|b| b.mce);
+    push("ece_l2", &|b| b.ece_l2);
+    push("ece_l2_debiased", &|b| b.ece_l2_debiased);
+    columns.write(out, 0, LINE)?;
+    for binned in binned {
+        for interval in &binned.intervals {
+            let level = percent(interval.level);
+            let text = interval_for_people(interval);
+            let name = binning_name(binned);
+            let line = format!("{level} interval {text}, {}, {name}", interval.method);
+            write_wrapped("  ", &line, out)?;
+        }
+    }
+    let units = "ece_l1, ece_rms and mce are in units of probability; ece_l2 is a square, as \
+                 rank_ece is.";
+    write_wrapped("  ", units, out)
+}
+
+fn write_tests(tests: &[TestResult], out: &mut impl Write) -> io::Result<()> {
+    let mut columns = Columns::default();
+    let mut push = |align, header: &str, cell: &dyn Fn(&TestResult) -> String| {
+        columns.push(align, header, tests.iter().map(cell).collect());
+    };
+    push(Align::Left, "  test", &|t| format!("  {}", t.name));
+    push(Align::Point, "statistic", &|t| optional(t.statistic));
+    push(Align::Point, "threshold", &|t| optional(t.threshold));
+    push(Align::Point, "p", &|t| {
+        t.p_value.map_or(ABSENT.to_owned(), p_value)
+    });
+    if tests.iter().any(|t| t.p_value_asymptotic.is_some()) {
+        push(Align::Point, "p asymptotic", &|t| {
+            t.p_value_asymptotic.map_or(ABSENT.to_owned(), p_value)
+        });
+    }
+    if tests.iter().any(|t| t.resamples.is_some()) {
+        push(Align::Right, "resamples", &|t| {
+            t.resamples.map_or(ABSENT.to_owned(), count)
+        });
+    }
+    push(Align::Left, "calibration is", &|t| {
+        test_verdict(t).to_owned()
+    });
+    columns.write(out, 0, LINE)?;
+    for test in tests {
+        let why = test
+            .undefined
+            .as_ref()
+            .map(|why| format!("undefined, {why}"));
+        for text in why.iter().chain(&test.note) {
+            write_wrapped(&format!("  {}: ", test.name), &printable(text), out)?;
+        }
+    }
+    Ok(())
+}
+
+/// What the tests say together. Never that probabilities are calibrated: no test can say that.
+pub fn verdict(tests: &[TestResult], alpha: f64) -> String {
+    let level = with_digits(alpha, 6);
+    let told = |decision: Option<bool>| -> Vec<String> {
+        let chosen = tests.iter().filter(|t| t.reject == decision);
+        chosen
+            .map(|t| match t.p_value {
+                Some(p) => format!("{} {}", t.name, p_equals(p)),
+                None => t.name.to_owned(),
+            })
+            .collect()
+    };
+    let (rejecting, accepting, undefined) = (told(Some(true)), told(Some(false)), told(None));
+    let by = |tests: &[String]| tests.join(", ");
+    let mut text = match (rejecting.as_slice(), accepting.as_slice()) {
+        ([], []) => "No test is defined for these data.".to_owned(),
+        ([], _) => format!(
+            "No evidence against calibration at level {level} ({}). This does not show that the \
+             probabilities are calibrated.",
+            by(&accepting)
+        ),
+        (_, []) => format!(
+            "Calibration is rejected at level {level} ({}).",
+            by(&rejecting)
+        ),
+        _ => format!(
+            "The tests disagree at level {level}: calibration is rejected by {}, but not by {}.",
+            by(&rejecting),
+            by(&accepting)
+        ),
+    };
+    if !undefined.is_empty() && undefined.len() < tests.len() {
+        text.push_str(&format!(" Undefined: {}.", by(&undefined)));
+    }
+    text
+}
