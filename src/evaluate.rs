@@ -146,9 +146,9 @@ impl Segment<'_> {
         let risk = |value: Option<f64>| value.and_then(|value| decision_risk(value, sums.rows));
         let upper = intervals.first().and_then(|interval| interval.upper);
         let gate = options.max_rank_ece.map(|limit| {
-            intervals
-                .first()
-                .map_or(Verdict::Undecided, |interval| gate::verdict(interval, limit))
+            intervals.first().map_or(Verdict::Undecided, |interval| {
+                gate::verdict(interval, limit)
+            })
         });
         let binned = self
             .request

@@ -14,8 +14,12 @@ const TIES: [Ties; 3] = [Ties::Average, Ties::Random, Ties::Stable];
 /// Holds a backend against the CPU on one batch.
 fn same_sums(backend: &dyn Backend, batch: &Batch, ties: Ties, bins: &[u32], what: &str) {
     let request = request(ties, bins, batch.segments());
-    let expected = Cpu.sums(&mut batch.clone(), &request).expect("the CPU does not fail");
-    let sums = backend.sums(&mut batch.clone(), &request).expect("the device works");
+    let expected = Cpu
+        .sums(&mut batch.clone(), &request)
+        .expect("the CPU does not fail");
+    let sums = backend
+        .sums(&mut batch.clone(), &request)
+        .expect("the device works");
     assert_eq!(sums.len(), expected.len());
     for (segment, (sums, expected)) in std::iter::zip(&sums, &expected).enumerate() {
         assert_eq!(sums, expected, "{what}, segment {segment}, ties {ties:?}");
@@ -26,7 +30,9 @@ fn same_sums(backend: &dyn Backend, batch: &Batch, ties: Ties, bins: &[u32], wha
 fn small_sizes(backend: &dyn Backend) {
     for dtype in DTYPES {
         for spread in SPREADS {
-            for size in [0, 1, 2, 3, 4, 5, 63, 64, 65, 255, 256, 257, 2047, 2048, 2049, 5000] {
+            for size in [
+                0, 1, 2, 3, 4, 5, 63, 64, 65, 255, 256, 257, 2047, 2048, 2049, 5000,
+            ] {
                 let batch = batch(dtype, &[rows(dtype, size, spread, 1)]);
                 for ties in TIES {
                     let what = format!("{dtype} {spread:?} {size} rows");
@@ -76,7 +82,10 @@ fn parts(backend: &dyn Backend) {
 fn cpu_ignores_the_order_of_rows() {
     for dtype in DTYPES {
         for spread in SPREADS {
-            let batch = batch(dtype, &[rows(dtype, 3000, spread, 5), rows(dtype, 77, spread, 6)]);
+            let batch = batch(
+                dtype,
+                &[rows(dtype, 3000, spread, 5), rows(dtype, 77, spread, 6)],
+            );
             for ties in [Ties::Average, Ties::Random] {
                 let request = request(ties, &[10], batch.segments());
                 let expected = Cpu.sums(&mut batch.clone(), &request);
@@ -94,7 +103,10 @@ fn cpu_gives_the_same_on_every_number_of_threads() {
     let request = request(Ties::Random, &[10], 1);
     let expected = Cpu.sums(&mut batch.clone(), &request);
     for threads in [1, 2, 3, 7] {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(threads)
+            .build()
+            .expect("threads");
         let sums = pool.install(|| Cpu.sums(&mut batch.clone(), &request));
         assert_eq!(sums, expected, "{threads} threads");
     }
@@ -155,7 +167,13 @@ fn gpu_sort_sizes() {
     let Some(gpu) = gpu(DeviceOptions::default()) else {
         return;
     };
-    for size in [(1 << 16) - 1, 1 << 16, (1 << 16) + 1, 1 << 17, (1 << 20) + 7] {
+    for size in [
+        (1 << 16) - 1,
+        1 << 16,
+        (1 << 16) + 1,
+        1 << 17,
+        (1 << 20) + 7,
+    ] {
         let batch = batch(Dtype::F32, &[rows(Dtype::F32, size, Spread::Uniform, 1)]);
         same_sums(&gpu, &batch, Ties::Average, &[10], &format!("{size} rows"));
     }

@@ -68,7 +68,12 @@ pub struct Evaluate {
     #[arg(long, value_enum, default_value_t, value_name = "SIDE")]
     closed: Closed,
     /// Tests of calibration: asymptotic, conditional, finite-sample, or all
-    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "all")]
+    #[arg(
+        long,
+        value_name = "LIST",
+        value_delimiter = ',',
+        default_value = "all"
+    )]
     tests: Vec<TestChoice>,
     /// Intervals around rankECE: neighbour, concentration; the gate uses the first
     #[arg(
@@ -106,7 +111,10 @@ impl FromStr for TestChoice {
             .map(TestChoice::One)
             .map_err(|_| {
                 let known: Vec<&str> = TestName::ALL.iter().map(|test| test.as_str()).collect();
-                format!("no test has this name; there are {}, and all", known.join(", "))
+                format!(
+                    "no test has this name; there are {}, and all",
+                    known.join(", ")
+                )
             })
     }
 }
@@ -188,7 +196,8 @@ impl Evaluate {
             output::spare_inputs("--output", path, &self.files)?;
         }
         if let Some(path) = &self.common.plot {
-            plot::check_name(path).map_err(|error| Failure::input(format!("--plot: {error}")))?;
+            plot::PlotFormat::of(path)
+                .map_err(|error| Failure::input(format!("--plot: {error}")))?;
             output::spare_inputs("--plot", path, &self.files)?;
         }
         Ok(())

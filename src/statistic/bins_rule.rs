@@ -55,7 +55,10 @@ fn integer_cube_root(n: u64) -> u64 {
     // The float is off by less than one; cubes of its neighbours decide.
     let guess = libm::cbrt(n as f64) as u64;
     let fits = |root: &u64| u128::from(*root).pow(3) <= u128::from(n);
-    (guess.saturating_sub(1)..=guess + 1).rev().find(fits).unwrap_or(0)
+    (guess.saturating_sub(1)..=guess + 1)
+        .rev()
+        .find(fits)
+        .unwrap_or(0)
 }
 
 impl fmt::Display for BinsRule {

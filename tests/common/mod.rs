@@ -84,10 +84,7 @@ pub fn rows(dtype: Dtype, count: usize, spread: Spread, seed: u32) -> (Vec<f64>,
 
 /// Segments as a batch.
 pub fn batch(dtype: Dtype, segments: &[(Vec<f64>, Vec<bool>)]) -> Batch {
-    fn words<C: Confidence>(
-        segments: &[(Vec<f64>, Vec<bool>)],
-        narrow: impl Fn(f64) -> C,
-    ) -> Rows {
+    fn words<C: Confidence>(segments: &[(Vec<f64>, Vec<bool>)], narrow: impl Fn(f64) -> C) -> Rows {
         C::rows(
             segments
                 .iter()
@@ -102,7 +99,10 @@ pub fn batch(dtype: Dtype, segments: &[(Vec<f64>, Vec<bool>)]) -> Batch {
         Dtype::F32 => words(segments, |value| value as f32),
         Dtype::F64 => words(segments, |value| value),
     };
-    let sizes: Vec<usize> = segments.iter().map(|(confidences, _)| confidences.len()).collect();
+    let sizes: Vec<usize> = segments
+        .iter()
+        .map(|(confidences, _)| confidences.len())
+        .collect();
     Batch::new(rows, &sizes).expect("sizes add up")
 }
 

@@ -18,7 +18,10 @@ fn pictures() -> Vec<(String, Evaluation)> {
     let mut long = with_bins(wavy(20, 1_000_000_000));
     long.results[0].source = "/data/<&>/".to_owned() + &"very/long/".repeat(20) + "name.csv";
     let mut group = groups(1).results.remove(0).group;
-    group.as_mut().unwrap().insert("x".to_owned(), "long ".repeat(40));
+    group
+        .as_mut()
+        .unwrap()
+        .insert("x".to_owned(), "long ".repeat(40));
     long.results[0].group = group;
     pictures.push(("long".to_owned(), long));
     for panels in [2, 5, 25] {

@@ -9,6 +9,7 @@ mod window_sums;
 
 use std::ops::Range;
 
+pub(super) use radix_sort::radix_sort as sort;
 use rayon::prelude::*;
 
 use super::piece::{PieceSums, Place, Totals};

@@ -65,6 +65,11 @@ pub fn words_of<W: Word>() -> u32 {
     W::BITS.div_ceil(32)
 }
 
+/// The same for the type of these words.
+pub fn words_of_row<W: Word>(_: &[W]) -> u32 {
+    words_of::<W>()
+}
+
 /// The sums of pieces that fit the device together.
 ///
 /// # Errors
@@ -84,25 +89,9 @@ pub fn sums<W: Word>(
         return Ok(pieces.iter().map(|piece| empty(piece, request)).collect());
     }
     let device = &gpu.device;
-    let (int64, subgroup) = device.features();
-    let several = pieces.len() > 1;
-    let variant = Variant {
-        stride: words_of::<W>() + u32::from(several),
-        dtype,
-        wide: false,
-        fields: 0,
-        int64,
-        subgroup,
-    };
+    let variant = variant::<W>(device, dtype, pieces.len());
     let mut recorder = Recorder::new(device, &gpu.budget)?;
-    let counted = W::BITS == 16 && !several && request.ties != Ties::Stable;
-    let records = if counted {
-        let words: Vec<u16> = pieces[0].words.iter().map(|w| w.to_u64() as u16).collect();
-        counting_sort(device, &mut recorder, variant, &words)?
-    } else {
-        let (records, varying) = upload(device, variant.stride, pieces, rows)?;
-        radix_sort(device, &mut recorder, variant, records, rows, &varying)?
-    };
+    let records = sorted(device, &mut recorder, variant, pieces, rows, request.ties)?;
 
     let mut start = 0;
     let table: Vec<DevicePiece> = pieces
@@ -163,6 +152,74 @@ pub fn sums<W: Word>(
         launch.bins(dtype, pieces, &table, binning, &mut sums)?;
     }
     Ok(sums)
+}
+
+/// What kernels are compiled for.
+fn variant<W: Word>(device: &Device, dtype: Dtype, pieces: usize) -> Variant {
+    let (int64, subgroup) = device.features();
+    Variant {
+        stride: words_of::<W>() + u32::from(pieces > 1),
+        dtype,
+        wide: false,
+        fields: 0,
+        int64,
+        subgroup,
+    }
+}
+
+/// The records of all pieces, sorted on the device.
+fn sorted<W: Word>(
+    device: &Device,
+    recorder: &mut Recorder<'_>,
+    variant: Variant,
+    pieces: &[PieceRows<'_, W>],
+    rows: usize,
+    ties: Ties,
+) -> Result<wgpu::Buffer, DeviceError> {
+    if W::BITS == 16 && pieces.len() == 1 && ties != Ties::Stable {
+        let words: Vec<u16> = pieces[0].words.iter().map(|w| w.to_u64() as u16).collect();
+        return counting_sort(device, recorder, variant, &words);
+    }
+    let (records, varying) = upload(device, variant.stride, pieces, rows)?;
+    radix_sort(device, recorder, variant, records, rows, &varying)
+}
+
+/// The words of one piece as the device sorts them, for checks.
+///
+/// # Errors
+/// If the device fails.
+pub fn sorted_words<W: Word>(
+    gpu: &Gpu,
+    dtype: Dtype,
+    words: &[W],
+    ties: Ties,
+) -> Result<Vec<W>, DeviceError> {
+    if words.is_empty() {
+        return Ok(Vec::new());
+    }
+    let piece = PieceRows {
+        words,
+        place: Place {
+            first_rank: 0,
+            segment_rows: words.len() as u32,
+        },
+        segment: 0,
+    };
+    let device = &gpu.device;
+    let variant = variant::<W>(device, dtype, 1);
+    let mut recorder = Recorder::new(device, &gpu.budget)?;
+    let pieces = [piece];
+    let records = sorted(device, &mut recorder, variant, &pieces, words.len(), ties)?;
+    recorder.submit()?;
+    let stride = variant.stride as usize;
+    let records: Vec<u32> = device.read(&records, words.len() * stride)?;
+    Ok(records
+        .chunks_exact(stride)
+        .map(|record| {
+            let high = record.get(1).copied().unwrap_or(0);
+            W::from_u64(u64::from(record[0]) | u64::from(high) << 32)
+        })
+        .collect())
 }
 
 /// The sums of a piece without rows.

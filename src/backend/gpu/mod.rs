@@ -20,9 +20,10 @@ pub use plan::Limits;
 
 use super::cpu;
 use super::piece::Place;
-use super::{Backend, DeviceError, Request, SegmentSums};
+use super::{Backend, DeviceError, Request, SegmentSums, Ties};
 use crate::evaluation::Adapter;
-use crate::predictions::{Batch, Dtype, Rows, Word};
+use crate::predictions::{Batch, Dtype, Word};
+use crate::with_words;
 use adapters::Found;
 use device::Device;
 use launch::PieceRows;
@@ -63,6 +64,34 @@ impl Gpu {
         self.device.features()
     }
 
+    /// Where the first segment, if it fits the device, is sorted otherwise than on the CPU.
+    ///
+    /// # Errors
+    /// If the device fails.
+    pub(crate) fn sort_differs(
+        &self,
+        batch: &Batch,
+        ties: Ties,
+    ) -> Result<Option<String>, DeviceError> {
+        let dtype = batch.dtype();
+        with_words!(batch.rows(), words => {
+            let words = &words[..batch.offsets()[1]];
+            if words.len() > self.device.limits.capacity(launch::words_of_row(words)) {
+                return Ok(None);
+            }
+            let mut expected = words.to_vec();
+            cpu::sort(&mut expected, ties == Ties::Stable);
+            let sorted = launch::sorted_words(self, dtype, words, ties)?;
+            // Labels of tied rows may stand in any order unless it is that of the input.
+            let key = |word: u64| if ties == Ties::Stable { word } else { word >> 1 };
+            Ok(std::iter::zip(&sorted, &expected)
+                .position(|(a, b)| key(a.to_u64()) != key(b.to_u64()))
+                .map(|row| {
+                    format!("row {row} is {:#x} and {:#x}", sorted[row].to_u64(), expected[row].to_u64())
+                }))
+        })
+    }
+
     /// The sums of every segment; `fallback` takes over, for this segment range and all that follow,
     /// when the device fails.
     pub(super) fn run(
@@ -73,13 +102,7 @@ impl Gpu {
     ) -> Result<Vec<SegmentSums>, DeviceError> {
         let dtype = batch.dtype();
         let (rows, offsets) = batch.rows_mut();
-        match rows {
-            Rows::F16(words) | Rows::Bf16(words) => {
-                self.units(dtype, words, offsets, request, fallback)
-            }
-            Rows::F32(words) => self.units(dtype, words, offsets, request, fallback),
-            Rows::F64(words) => self.units(dtype, words, offsets, request, fallback),
-        }
+        with_words!(rows, words => self.units(dtype, words, offsets, request, fallback))
     }
 
     fn units<W: Word>(
