@@ -88,7 +88,12 @@ impl TiedLabels {
     /// The labels of a group that starts at `first_rank` (from 0) with `size` rows, `positives` of
     /// them positive.
     pub fn new(stream: Key, first_rank: u32, size: u32, positives: u32) -> Self {
-        let key = stream.child(first_rank, 0).child(size, positives);
+        // A group of one kind needs no draw; this is most groups of real data.
+        let key = if positives == 0 || positives == size {
+            stream
+        } else {
+            stream.child(first_rank, 0).child(size, positives)
+        };
         TiedLabels {
             permutation: Permutation::new(key, size),
             positives,
@@ -97,7 +102,6 @@ impl TiedLabels {
 
     /// The label of row `index` (from 0) of the group.
     pub fn is_positive(&self, index: u32) -> bool {
-        // A group of one kind needs no draw; this is most groups of real data.
         if self.positives == 0 {
             return false;
         }

@@ -88,9 +88,12 @@ fn cpu_ignores_the_order_of_rows() {
             );
             for ties in [Ties::Average, Ties::Random] {
                 let request = request(ties, &[10], batch.segments());
-                let expected = Cpu.sums(&mut batch.clone(), &request);
+                let expected = Cpu::default().sums(&mut batch.clone(), &request);
                 for seed in 0..3 {
-                    assert_eq!(Cpu.sums(&mut shuffled(&batch, seed), &request), expected);
+                    assert_eq!(
+                        Cpu::default().sums(&mut shuffled(&batch, seed), &request),
+                        expected
+                    );
                 }
             }
         }
@@ -101,13 +104,13 @@ fn cpu_ignores_the_order_of_rows() {
 fn cpu_gives_the_same_on_every_number_of_threads() {
     let batch = batch(Dtype::F32, &[rows(Dtype::F32, 300_000, Spread::Steps, 1)]);
     let request = request(Ties::Random, &[10], 1);
-    let expected = Cpu.sums(&mut batch.clone(), &request);
+    let expected = Cpu::default().sums(&mut batch.clone(), &request);
     for threads in [1, 2, 3, 7] {
         let pool = rayon::ThreadPoolBuilder::new()
             .num_threads(threads)
             .build()
             .expect("threads");
-        let sums = pool.install(|| Cpu.sums(&mut batch.clone(), &request));
+        let sums = pool.install(|| Cpu::default().sums(&mut batch.clone(), &request));
         assert_eq!(sums, expected, "{threads} threads");
     }
 }

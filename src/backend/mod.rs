@@ -8,6 +8,7 @@ pub(crate) mod edges;
 pub mod gpu;
 mod piece;
 pub mod resilient;
+pub mod stages;
 mod terms;
 
 use crate::predictions::Batch;

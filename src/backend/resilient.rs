@@ -37,7 +37,7 @@ impl Resilient {
 impl Backend for Resilient {
     fn sums(&self, batch: &mut Batch, request: &Request) -> Result<Vec<SegmentSums>, DeviceError> {
         if self.failure.borrow().is_some() {
-            return Cpu.sums(batch, request);
+            return Cpu::default().sums(batch, request);
         }
         self.gpu.run(batch, request, &mut |error| {
             self.failure.replace(Some(error));

@@ -10,7 +10,7 @@ use crate::fixed_point::{
     ONE_Q30, fraction_q30, half_square_q29, mean_variance_q33, null_variance_q33, product_q29,
 };
 
-/// All rows of one confidence.
+/// All rows of one confidence, with what is computed of them more than once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Run {
     /// The rank of its first row in its segment, from 0.
@@ -21,17 +21,41 @@ pub struct Run {
     pub size: u32,
     /// The number of them of label 1.
     pub positives: u32,
+    /// Mean label, Q30.
+    fraction: u32,
+    /// Null variance of a residual, Q33.
+    variance: u32,
+    /// Null variance of the mean residual, Q33.
+    mean_variance: u32,
 }
 
 impl Run {
-    /// Mean residual, Q30.
-    fn mean_residual(&self) -> i64 {
-        i64::from(fraction_q30(self.positives, self.size)) - i64::from(self.confidence)
+    /// `size` rows of a confidence in Q30, `positives` of them of label 1.
+    pub fn new(first_rank: u32, confidence: u32, size: u32, positives: u32) -> Self {
+        let variance = null_variance_q33(confidence);
+        // Most runs are one row, and need no division.
+        let (fraction, mean_variance) = match (size, positives) {
+            (1, 0) => (0, variance),
+            (1, _) => (ONE_Q30, variance),
+            _ => (
+                fraction_q30(positives, size),
+                mean_variance_q33(variance, size),
+            ),
+        };
+        Run {
+            first_rank,
+            confidence,
+            size,
+            positives,
+            fraction,
+            variance,
+            mean_variance,
+        }
     }
 
-    /// Null variance of the mean residual, Q33.
-    fn mean_variance(&self) -> u32 {
-        mean_variance_q33(null_variance_q33(self.confidence), self.size)
+    /// Mean residual, Q30.
+    fn mean_residual(&self) -> i64 {
+        i64::from(self.fraction) - i64::from(self.confidence)
     }
 }
 
@@ -54,7 +78,7 @@ impl RunSums {
         let (size, positives) = (u64::from(run.size), u64::from(run.positives));
         let negatives = size - positives;
         let confidence = u64::from(run.confidence);
-        let variance = null_variance_q33(run.confidence);
+        let variance = run.variance;
         let square = u128::from(u64::from(variance) * u64::from(variance));
 
         self.distinct += 1;
@@ -67,7 +91,7 @@ impl RunSums {
         }
 
         self.tied_rows += size;
-        let fraction = u64::from(fraction_q30(run.positives, run.size));
+        let fraction = u64::from(run.fraction);
         let residual = run.mean_residual();
         self.rank_ece += i128::from(residual * residual) * i128::from(size - 1)
             - i128::from(fraction * (u64::from(ONE_Q30) - fraction));
@@ -77,18 +101,14 @@ impl RunSums {
         let odd = (pairs + first_is_odd) / 2;
         self.null_odd += square * u128::from(odd);
         self.null_even += square * u128::from(pairs - odd);
-        let mean_variance = run.mean_variance();
         self.null_conditional +=
-            u128::from(2 * u64::from(variance) * u64::from(variance - mean_variance));
+            u128::from(2 * u64::from(variance) * u64::from(variance - run.mean_variance));
     }
 
     /// Adds what a run and the next one contribute together.
     pub fn add_boundary(&mut self, run: &Run, next: &Run) {
         self.rank_ece += i128::from(run.mean_residual() * next.mean_residual());
-        let product = u128::from(
-            u64::from(null_variance_q33(run.confidence))
-                * u64::from(null_variance_q33(next.confidence)),
-        );
+        let product = u128::from(u64::from(run.variance) * u64::from(next.variance));
         // The pair's number is the rank, from 1, of the run's last row.
         if next.first_rank % 2 == 1 {
             self.null_odd += product;
@@ -96,7 +116,7 @@ impl RunSums {
             self.null_even += product;
         }
         self.null_conditional +=
-            u128::from(u64::from(run.mean_variance()) * u64::from(next.mean_variance()));
+            u128::from(u64::from(run.mean_variance) * u64::from(next.mean_variance));
     }
 }
 

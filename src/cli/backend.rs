@@ -93,7 +93,7 @@ pub fn choose(flags: &BackendFlags, messages: Messages) -> Result<Chosen, Failur
             Some(adapter) => Err(Failure::input(format!(
                 "--adapter {adapter} has no meaning with --backend cpu; leave one of them out"
             ))),
-            None => Ok(Chosen::Cpu(Cpu)),
+            None => Ok(Chosen::Cpu(Cpu::default())),
         };
     }
     let found = adapters::enumerate();
@@ -109,7 +109,7 @@ pub fn choose(flags: &BackendFlags, messages: Messages) -> Result<Chosen, Failur
                  driver, or use --backend cpu, whose results are the same",
             ));
         }
-        return Ok(Chosen::Cpu(Cpu));
+        return Ok(Chosen::Cpu(Cpu::default()));
     };
     let name = &found[index].described.name;
     if found[index].software {
@@ -125,7 +125,7 @@ pub fn choose(flags: &BackendFlags, messages: Messages) -> Result<Chosen, Failur
         ))),
         Err(error) => {
             messages.warning(&format!("the adapter {name} is not used: {error}"));
-            Ok(Chosen::Cpu(Cpu))
+            Ok(Chosen::Cpu(Cpu::default()))
         }
     }
 }

@@ -13,7 +13,8 @@ pub(super) use radix_sort::radix_sort as sort;
 use rayon::prelude::*;
 
 use super::piece::{PieceSums, Place, Totals};
-use super::{Backend, DeviceError, Request, SegmentSums, Ties};
+use super::stages::StageTimes;
+use super::{Backend, Binning, DeviceError, Request, SegmentSums, Ties};
 use crate::predictions::{Batch, Dtype, Word};
 use crate::with_words;
 
@@ -21,15 +22,20 @@ use crate::with_words;
 const ROWS_PER_TASK: usize = 1 << 16;
 
 /// All cores of this machine, or as many as the thread pool that calls it has.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Cpu;
+#[derive(Debug, Default)]
+pub struct Cpu {
+    /// What each stage took.
+    pub stages: StageTimes,
+}
 
 impl Backend for Cpu {
     fn sums(&self, batch: &mut Batch, request: &Request) -> Result<Vec<SegmentSums>, DeviceError> {
         let dtype = batch.dtype();
         let (rows, offsets) = batch.rows_mut();
         let all = 0..offsets.len() - 1;
-        Ok(with_words!(rows, words => segments(dtype, words, offsets, all, request)))
+        Ok(with_words!(rows, words => {
+            segments(dtype, words, offsets, all, request, &self.stages)
+        }))
     }
 }
 
@@ -40,6 +46,7 @@ pub(super) fn segments<W: Word>(
     offsets: &[usize],
     segments: Range<usize>,
     request: &Request,
+    stages: &StageTimes,
 ) -> Vec<SegmentSums> {
     let mut parts = Vec::with_capacity(segments.len());
     let mut rest = &mut words[offsets[segments.start]..offsets[segments.end]];
@@ -51,7 +58,7 @@ pub(super) fn segments<W: Word>(
     parts
         .into_par_iter()
         .zip(segments)
-        .map(|(segment, index)| segment_sums(dtype, segment, index, request))
+        .map(|(segment, index)| segment_sums(dtype, segment, index, request, stages))
         .collect()
 }
 
@@ -61,13 +68,16 @@ fn segment_sums<W: Word>(
     segment: &mut [W],
     index: usize,
     request: &Request,
+    stages: &StageTimes,
 ) -> SegmentSums {
-    radix_sort::radix_sort(segment, request.ties == Ties::Stable);
+    stages.time("sort", || {
+        radix_sort::radix_sort(segment, request.ties == Ties::Stable)
+    });
     let place = Place {
         first_rank: 0,
         segment_rows: segment.len() as u32,
     };
-    piece_sums(dtype, segment, place, index, request).into_segment()
+    piece_sums(dtype, segment, place, index, request, stages).into_segment()
 }
 
 /// The sums of a sorted piece of a segment. `index` tells the segment's number of bins.
@@ -77,29 +87,35 @@ pub(super) fn piece_sums<W: Word>(
     place: Place,
     index: usize,
     request: &Request,
+    stages: &StageTimes,
 ) -> PieceSums {
     let rows = |placement| {
         sum_ranges(piece.len(), |range| {
             reduce_rows::reduce_rows(dtype, piece, place, range, placement)
         })
     };
+    let runs = || {
+        sum_ranges(piece.len(), |range| {
+            reduce_runs::reduce_runs(dtype, piece, place, range)
+        })
+    };
+    let bins =
+        |binning: &Binning| bin_edges::bin_sums(dtype, piece, place, binning, binning.bins[index]);
     PieceSums {
         rows: piece.len() as u64,
-        totals: sum_ranges(piece.len(), |range| totals(dtype, &piece[range])),
-        runs: sum_ranges(piece.len(), |range| {
-            reduce_runs::reduce_runs(dtype, piece, place, range)
+        totals: stages.time("totals", || {
+            sum_ranges(piece.len(), |range| totals(dtype, &piece[range]))
         }),
+        runs: stages.time("runs", runs),
         ordered: match request.ties {
             Ties::Average => None,
-            Ties::Random => Some(rows(Some(request.ties_key))),
-            Ties::Stable => Some(rows(None)),
+            Ties::Random => Some(stages.time("ordered rows", || rows(Some(request.ties_key)))),
+            Ties::Stable => Some(stages.time("ordered rows", || rows(None))),
         },
-        neighbours: request.neighbour_key.map(|key| rows(Some(key))),
-        binned: request
-            .binnings
-            .iter()
-            .map(|binning| bin_edges::bin_sums(dtype, piece, place, binning, binning.bins[index]))
-            .collect(),
+        neighbours: request
+            .neighbour_key
+            .map(|key| stages.time("neighbours", || rows(Some(key)))),
+        binned: stages.time("bins", || request.binnings.iter().map(bins).collect()),
     }
 }
 

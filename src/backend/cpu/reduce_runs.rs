@@ -52,10 +52,10 @@ fn run_at<W: Word>(dtype: Dtype, piece: &[W], place: Place, start: usize) -> Run
         positives += u32::from(word.label());
         end += 1;
     }
-    Run {
-        first_rank: place.first_rank + start as u32,
-        confidence: dtype.q30(bits),
-        size: (end - start) as u32,
+    Run::new(
+        place.first_rank + start as u32,
+        dtype.q30(bits),
+        (end - start) as u32,
         positives,
-    }
+    )
 }

@@ -324,6 +324,15 @@ impl Device {
         self.wait(Some(index))
     }
 
+    /// Waits for everything submitted so far, uploads too.
+    ///
+    /// # Errors
+    /// If the device fails or does not finish.
+    pub fn wait_for_all(&self) -> Result<(), DeviceError> {
+        self.queue.submit([]);
+        self.wait(None)
+    }
+
     fn wait(&self, submission: Option<wgpu::SubmissionIndex>) -> Result<(), DeviceError> {
         let waited = self.device.poll(wgpu::PollType::Wait {
             submission_index: submission,

@@ -90,8 +90,9 @@ pub fn sums<W: Word>(
     }
     let device = &gpu.device;
     let variant = variant::<W>(device, dtype, pieces.len());
-    let mut recorder = Recorder::new(device, &gpu.budget)?;
+    let mut recorder = Recorder::new(device, &gpu.budget, gpu.stages.as_ref())?;
     let records = sorted(device, &mut recorder, variant, pieces, rows, request.ties)?;
+    recorder.stage("sort")?;
 
     let mut start = 0;
     let table: Vec<DevicePiece> = pieces
@@ -127,11 +128,13 @@ pub fn sums<W: Word>(
         owners,
     };
     launch.prefix_sums()?;
+    launch.recorder.stage("prefix sums")?;
 
     let mut sums: Vec<PieceSums> = vec![PieceSums::default(); pieces.len()];
     for (sums, runs) in std::iter::zip(&mut sums, launch.runs(pieces.len())?) {
         sums.runs = runs;
     }
+    launch.recorder.stage("runs")?;
     let ordered = match request.ties {
         Ties::Average => None,
         Ties::Random => Some(Some(request.ties_key)),
@@ -141,16 +144,20 @@ pub fn sums<W: Word>(
         for (sums, rows) in std::iter::zip(&mut sums, launch.rows(pieces.len(), placement)?) {
             sums.ordered = Some(rows);
         }
+        launch.recorder.stage("ordered rows")?;
     }
     if let Some(key) = request.neighbour_key {
         for (sums, rows) in std::iter::zip(&mut sums, launch.rows(pieces.len(), Some(key))?) {
             sums.neighbours = Some(rows);
         }
+        launch.recorder.stage("neighbours")?;
     }
     launch.totals(&table, &mut sums)?;
+    launch.recorder.stage("totals")?;
     for binning in &request.binnings {
         launch.bins(dtype, pieces, &table, binning, &mut sums)?;
     }
+    launch.recorder.stage("bins")?;
     Ok(sums)
 }
 
@@ -181,6 +188,7 @@ fn sorted<W: Word>(
         return counting_sort(device, recorder, variant, &words);
     }
     let (records, varying) = upload(device, variant.stride, pieces, rows)?;
+    recorder.stage("upload")?;
     radix_sort(device, recorder, variant, records, rows, &varying)
 }
 
@@ -207,7 +215,7 @@ pub fn sorted_words<W: Word>(
     };
     let device = &gpu.device;
     let variant = variant::<W>(device, dtype, 1);
-    let mut recorder = Recorder::new(device, &gpu.budget)?;
+    let mut recorder = Recorder::new(device, &gpu.budget, None)?;
     let pieces = [piece];
     let records = sorted(device, &mut recorder, variant, &pieces, words.len(), ties)?;
     recorder.submit()?;

@@ -14,12 +14,14 @@ mod shaders;
 mod sort;
 
 use std::cell::Cell;
+use std::time::Duration;
 
 pub use device::{DeviceOptions, Fault};
 pub use plan::Limits;
 
 use super::cpu;
 use super::piece::Place;
+use super::stages::StageTimes;
 use super::{Backend, DeviceError, Request, SegmentSums, Ties};
 use crate::evaluation::Adapter;
 use crate::predictions::{Batch, Dtype, Word};
@@ -34,6 +36,7 @@ pub struct Gpu {
     device: Device,
     described: Adapter,
     budget: Cell<u64>,
+    stages: Option<StageTimes>,
 }
 
 impl Gpu {
@@ -46,7 +49,18 @@ impl Gpu {
             device: Device::open(found, options)?,
             described: found.described.clone(),
             budget: Cell::new(0),
+            stages: None,
         })
+    }
+
+    /// Times every stage from now on. Each is then waited for, so that the whole takes longer.
+    pub fn time_stages(&mut self) {
+        self.stages = Some(StageTimes::default());
+    }
+
+    /// What each stage took, if [`Gpu::time_stages`] was called.
+    pub fn take_stages(&self) -> Vec<(&'static str, Duration)> {
+        self.stages.as_ref().map_or_else(Vec::new, StageTimes::take)
     }
 
     /// The adapter.
@@ -145,7 +159,14 @@ impl Gpu {
                 }
                 failed = true;
             }
-            sums.extend(cpu::segments(dtype, words, offsets, segments, request));
+            sums.extend(cpu::segments(
+                dtype,
+                words,
+                offsets,
+                segments,
+                request,
+                &StageTimes::default(),
+            ));
         }
         Ok(sums)
     }
@@ -197,6 +218,7 @@ impl Gpu {
                     piece.place,
                     segment,
                     request,
+                    &StageTimes::default(),
                 ));
             } else {
                 sums.append(&mut launch::sums(

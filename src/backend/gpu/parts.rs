@@ -160,6 +160,7 @@ impl EndRun {
             confidence,
             size,
             positives,
+            ..
         } = self.run;
         let label = match placement {
             Some(key) => TiedLabels::new(key, first_rank, size, positives).is_positive(index),
@@ -200,12 +201,12 @@ impl Ends {
                 }
             }
             EndRun {
-                run: Run {
-                    first_rank: piece.place.first_rank + below,
-                    confidence: dtype.q30(bits),
-                    size: labels.len() as u32,
-                    positives: labels.iter().map(|&label| u32::from(label)).sum(),
-                },
+                run: Run::new(
+                    piece.place.first_rank + below,
+                    dtype.q30(bits),
+                    labels.len() as u32,
+                    labels.iter().map(|&label| u32::from(label)).sum(),
+                ),
                 first_labels: labels[..labels.len().min(3)].to_vec(),
                 last_labels: labels[labels.len().saturating_sub(3)..].to_vec(),
             }

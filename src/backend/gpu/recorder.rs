@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use super::device::Device;
 use super::shaders::{Kernel, Variant};
 use crate::backend::DeviceError;
+use crate::backend::stages::StageTimes;
 
 /// How long a submission should take.
 const TARGET: Duration = Duration::from_millis(100);
@@ -58,6 +59,9 @@ pub struct Recorder<'a> {
     parameters: wgpu::Buffer,
     slots: usize,
     cost: u64,
+    /// Where times of stages go, if they are taken, and when the current stage began.
+    stages: Option<&'a StageTimes>,
+    stage_start: Instant,
 }
 
 impl<'a> Recorder<'a> {
@@ -65,7 +69,11 @@ impl<'a> Recorder<'a> {
     ///
     /// # Errors
     /// If the device has no memory left.
-    pub fn new(device: &'a Device, budget: &'a Cell<u64>) -> Result<Self, DeviceError> {
+    pub fn new(
+        device: &'a Device,
+        budget: &'a Cell<u64>,
+        stages: Option<&'a StageTimes>,
+    ) -> Result<Self, DeviceError> {
         budget.set(budget.get().max(FIRST_BUDGET));
         Ok(Recorder {
             device,
@@ -74,7 +82,23 @@ impl<'a> Recorder<'a> {
             parameters: device.uniform(SLOTS as u64 * SLOT_BYTES)?,
             slots: 0,
             cost: 0,
+            stages,
+            stage_start: Instant::now(),
         })
+    }
+
+    /// Ends a stage: waits for it and adds its time, if times are taken.
+    ///
+    /// # Errors
+    /// If the device fails.
+    pub fn stage(&mut self, name: &'static str) -> Result<(), DeviceError> {
+        if let Some(stages) = self.stages {
+            self.submit()?;
+            self.device.wait_for_all()?;
+            stages.add(name, self.stage_start.elapsed());
+            self.stage_start = Instant::now();
+        }
+        Ok(())
     }
 
     /// Records a kernel, in several parts if it is long. Submits, and waits, when enough has been
