@@ -107,7 +107,13 @@ pub fn interval(
     }
 }
 
-pub fn test(name: &'static str, statistic: f64, threshold: f64, p: f64, reject: bool) -> TestResult {
+pub fn test(
+    name: &'static str,
+    statistic: f64,
+    threshold: f64,
+    p: f64,
+    reject: bool,
+) -> TestResult {
     TestResult {
         name,
         statistic: Some(statistic),
@@ -256,7 +262,11 @@ pub fn groups(count: usize) -> Evaluation {
                 ("team".to_owned(), "<Ünïon & \"Co\">".to_owned()),
             ]));
             let rejected = number % 10 == 0;
-            result.gate = Some(if rejected { Verdict::Undecided } else { Verdict::Within });
+            result.gate = Some(if rejected {
+                Verdict::Undecided
+            } else {
+                Verdict::Within
+            });
             result.tests[0] = test("asymptotic", 1.0, 1.644854, 0.158655, false);
             result.tests[1] = test("conditional", 4.0, 1.644854, 0.00003167, rejected);
             result.n = 10u64.pow((number % 10) as u32);

@@ -4,7 +4,7 @@ use rankece::evaluation::Evaluation;
 use rankece::report::{Format, write};
 use serde_json::Value;
 
-use super::samples::{article, groups, nothing, with_bins, wavy};
+use super::samples::{article, groups, nothing, wavy, with_bins};
 
 pub fn written(format: Format, evaluation: &Evaluation) -> String {
     let mut out = Vec::new();
@@ -18,7 +18,12 @@ fn json(evaluation: &Evaluation) -> Value {
 
 /// The keys of an object, in order.
 fn keys(value: &Value) -> Vec<&str> {
-    let mut keys: Vec<&str> = value.as_object().unwrap().keys().map(String::as_str).collect();
+    let mut keys: Vec<&str> = value
+        .as_object()
+        .unwrap()
+        .keys()
+        .map(String::as_str)
+        .collect();
     keys.sort_unstable();
     keys
 }
@@ -32,7 +37,10 @@ fn assert_has_keys(value: &Value, expected: &str) {
 #[test]
 fn json_has_the_keys_that_scripts_rely_on() {
     let document = json(&article());
-    assert_has_keys(&document, "schema version backend adapter seed alpha gate results");
+    assert_has_keys(
+        &document,
+        "schema version backend adapter seed alpha gate results",
+    );
     let result = &document["results"][0];
     assert_has_keys(
         result,
@@ -44,7 +52,10 @@ fn json_has_the_keys_that_scripts_rely_on() {
         rank_ece,
         "estimate ties decision_risk_bound decision_risk_bound_upper intervals",
     );
-    assert_has_keys(&rank_ece["intervals"][0], "method level lower upper undefined");
+    assert_has_keys(
+        &rank_ece["intervals"][0],
+        "method level lower upper undefined",
+    );
     assert_has_keys(
         &result["tests"][0],
         "name statistic threshold p_value p_value_asymptotic reject undefined resamples profile",
@@ -55,7 +66,10 @@ fn json_has_the_keys_that_scripts_rely_on() {
         "scheme closed rule bins effective_bins ece_l1 ece_l2 ece_rms ece_l2_debiased mce \
          intervals table",
     );
-    assert_has_keys(&binned["table"][0], "lower upper n mean_confidence mean_label gap");
+    assert_has_keys(
+        &binned["table"][0],
+        "lower upper n mean_confidence mean_label gap",
+    );
 }
 
 #[test]
@@ -72,7 +86,10 @@ fn json_has_the_words_and_numbers_of_the_article() {
     assert_eq!(result["tests"][0]["statistic"], -1.054696);
     assert_eq!(result["tests"][1]["threshold"], 5.177326);
     assert_eq!(result["tests"][2]["p_value"], Value::Null);
-    assert_eq!(result["tests"][2]["undefined"], "its own null variance is 0");
+    assert_eq!(
+        result["tests"][2]["undefined"],
+        "its own null variance is 0"
+    );
     let binned = &result["binned"][0];
     assert_eq!(binned["scheme"], "equal-width");
     assert_eq!(binned["closed"], "right");
@@ -185,7 +202,8 @@ fn csv_names_the_adapter_in_the_comment_alone() {
 #[test]
 fn group_columns_of_any_name_get_a_name_of_their_own() {
     let mut evaluation = article();
-    let group = ["n", "group_n", "seed", "a,\"b\"\n"].map(|name| (name.to_owned(), format!("my {name}")));
+    let group =
+        ["n", "group_n", "seed", "a,\"b\"\n"].map(|name| (name.to_owned(), format!("my {name}")));
     evaluation.results[0].group = Some(group.into());
     let (_, records) = csv(&evaluation);
     assert_eq!(records[0]("n"), "4");
@@ -205,7 +223,10 @@ fn binnings_of_results_that_differ_stay_apart() {
     other.tests.remove(0);
     evaluation.results.push(other);
     let (_, records) = csv(&evaluation);
-    let l1 = ["ece_l1_equal_width_right_10", "ece_l1_equal_width_right_n_20"];
+    let l1 = [
+        "ece_l1_equal_width_right_10",
+        "ece_l1_equal_width_right_n_20",
+    ];
     assert_eq!(l1.map(&records[0]), ["0.0509", ""]);
     assert_eq!(l1.map(&records[1]), ["", "0.25"]);
     assert_eq!(records[1]("asymptotic_p_value"), "");
