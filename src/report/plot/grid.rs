@@ -166,7 +166,7 @@ fn paragraphs(
         }
     };
     paragraphs.push(format!(
-        "Bins: {bins}. {} predictions, ties {}.",
+        "Bins: {bins}. Predictions: {}; ties: {}.",
         reductions.join(" and "),
         ties.join(" and ")
     ));
