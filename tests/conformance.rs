@@ -14,7 +14,7 @@ const TIES: [Ties; 3] = [Ties::Average, Ties::Random, Ties::Stable];
 /// Holds a backend against the CPU on one batch.
 fn same_sums(backend: &dyn Backend, batch: &Batch, ties: Ties, bins: &[u32], what: &str) {
     let request = request(ties, bins, batch.segments());
-    let expected = Cpu
+    let expected = Cpu::default()
         .sums(&mut batch.clone(), &request)
         .expect("the CPU does not fail");
     let sums = backend

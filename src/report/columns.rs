@@ -153,9 +153,9 @@ mod tests {
         columns.push(Align::Right, "n", strings(&["1", "20"]));
         assert_eq!(
             written(&columns, 98),
-            " name          p           x   n\n\
+            " name          p          x   n\n\
              \x20a          0.25  -1.5e-300   1\n\
-             \x20中            -  10          20\n\
+             \x20中            -  10         20\n\
              \x20long name  1      0.125\n"
         );
     }

@@ -1,5 +1,6 @@
 //! Several results, one row each.
 
+use std::collections::HashSet;
 use std::io::{self, Write};
 
 use crate::evaluation::{Evaluated, Interval, TestResult};
@@ -10,8 +11,11 @@ use super::table::write_wrapped;
 use super::text::{LINE, printable, shorten};
 use super::{binning_name, distinct, part_of_source, reduction_name, ties_name, verdict_name};
 
-/// The most columns for the name of a result.
-const NAME: usize = 40;
+/// The most reasons and notes beneath the rows.
+const MOST_REMARKS: usize = 20;
+
+/// Columns for the names of results, more if shorter names are not different.
+const NAME_LIMITS: [usize; 3] = [40, 80, 400];
 
 /// Writes the rows and what they share.
 pub fn write(results: &[Evaluated], alpha: f64, out: &mut impl Write) -> io::Result<()> {
@@ -20,17 +24,7 @@ pub fn write(results: &[Evaluated], alpha: f64, out: &mut impl Write) -> io::Res
         writeln!(out, "{}", printable(source))?;
     }
     let mut columns = Columns::default();
-    let names = results.iter().map(|r| {
-        let part = part_of_source(r);
-        let name = match (source, part) {
-            (Some(_), Some(part)) => part,
-            (Some(_), None) => "all rows".to_owned(),
-            (None, Some(part)) => format!("{}: {part}", printable(&r.source)),
-            (None, None) => printable(&r.source).into_owned(),
-        };
-        shorten(&name, NAME).into_owned()
-    });
-    columns.push(Align::Left, "result", names.collect());
+    columns.push(Align::Left, "result", names(results, source.is_some()));
     let mut push = |align, header: &str, cell: &dyn Fn(&Evaluated) -> String| {
         columns.push(align, header, results.iter().map(cell).collect());
     };
@@ -82,6 +76,30 @@ pub fn write(results: &[Evaluated], alpha: f64, out: &mut impl Write) -> io::Res
     Ok(())
 }
 
+/// What tells each result from the others.
+fn names(results: &[Evaluated], one_source: bool) -> Vec<String> {
+    let name = |result: &Evaluated, limit: usize| {
+        let source = printable(&result.source);
+        match part_of_source(result) {
+            Some(part) if one_source => shorten(&part, limit).into_owned(),
+            None if one_source => "all rows".to_owned(),
+            Some(part) => {
+                let source = shorten(&source, limit / 2);
+                shorten(&format!("{source}: {part}"), limit).into_owned()
+            }
+            None => shorten(&source, limit).into_owned(),
+        }
+    };
+    let mut names = Vec::new();
+    for limit in NAME_LIMITS {
+        names = results.iter().map(|result| name(result, limit)).collect();
+        if names.iter().collect::<HashSet<_>>().len() == names.len() {
+            break;
+        }
+    }
+    names
+}
+
 /// What the columns mean, and what the rows share.
 fn write_legend(results: &[Evaluated], alpha: f64, out: &mut impl Write) -> io::Result<()> {
     let mut legend = Vec::new();
@@ -129,7 +147,8 @@ fn write_remarks(results: &[Evaluated], out: &mut impl Write) -> io::Result<()> 
         Some((interval.method, format!("undefined, {why}")))
     });
     let remarks: Vec<(&str, String)> = intervals.chain(tests).collect();
-    for (name, text) in distinct(remarks.iter()) {
+    let different = distinct(remarks.iter());
+    for (name, text) in different.iter().take(MOST_REMARKS) {
         let held = remarks
             .iter()
             .filter(|r| r.0 == *name && r.1 == *text)
@@ -142,7 +161,10 @@ fn write_remarks(results: &[Evaluated], out: &mut impl Write) -> io::Result<()> 
         );
         write_wrapped(&format!("{name}: "), &line, out)?;
     }
-    Ok(())
+    match different.len().saturating_sub(MOST_REMARKS) {
+        0 => Ok(()),
+        more => writeln!(out, "{} more remarks: see JSON or CSV.", count(more as u64)),
+    }
 }
 
 /// How many results are rejected, and how many would be by chance.
@@ -154,15 +176,15 @@ fn multiplicity(results: &[Evaluated], alpha: f64) -> String {
             .collect();
         let rejected = decided.iter().filter(|t| t.reject == Some(true)).count();
         format!(
-            "{name} {} of {} ({} by chance)",
+            "{name} {} of {} ({})",
             count(rejected as u64),
             count(decided.len() as u64),
             significant(alpha * decided.len() as f64)
         )
     });
     format!(
-        "Calibration is rejected at level {} by {}. By chance: expected at most if all were \
-         calibrated.",
+        "Rejections of calibration at level {}, and in parentheses how many to expect by chance if \
+         all were calibrated: {}.",
         significant(alpha),
         told.collect::<Vec<_>>().join(", ")
     )

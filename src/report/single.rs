@@ -42,19 +42,19 @@ pub fn write(result: &Evaluated, alpha: f64, out: &mut impl Write) -> io::Result
 
 /// A name and its value on a line.
 fn fact(name: &str, value: &str, out: &mut impl Write) -> io::Result<()> {
-    write_wrapped(&format!("  {name:<17} "), value, out)
+    write_wrapped(&format!("  {name:<18} "), value, out)
 }
 
 fn write_sample(result: &Evaluated, out: &mut impl Write) -> io::Result<()> {
     let mut rows = format!(
-        "{} ({}), {} distinct, {} tied",
+        "{} ({}), {}, {}",
         count(result.n),
         result.dtype,
-        counted(result.distinct, "confidence"),
-        counted(result.tied_rows, "row"),
+        counted(result.distinct, "distinct confidence"),
+        counted(result.tied_rows, "tied row"),
     );
     if result.skipped > 0 {
-        rows.push_str(&format!(", {} skipped", counted(result.skipped, "row")));
+        rows.push_str(&format!(", {}", counted(result.skipped, "skipped row")));
     }
     fact("rows", &rows, out)?;
     if result.reduction != Reduction::Binary {
@@ -207,7 +207,8 @@ pub fn verdict(tests: &[TestResult], alpha: f64) -> String {
             by(&rejecting)
         ),
         _ => format!(
-            "The tests disagree at level {level}: calibration is rejected by {}, but not by {}.",
+            "The tests disagree at level {level}: calibration is rejected by some ({}), but not by \
+             others ({}).",
             by(&rejecting),
             by(&accepting)
         ),

@@ -1,18 +1,170 @@
 //! Tables for people.
 
+use rankece::evaluation::Evaluation;
 use rankece::report::Format;
 
-use super::samples::{article, article_result, groups, nothing, test, wavy, with_bins};
+use super::samples::{article, groups, nothing, test, wavy, with_bins};
 use super::scripts::written;
 
-fn table(evaluation: &rankece::evaluation::Evaluation) -> String {
+fn table(evaluation: &Evaluation) -> String {
     written(Format::Table, evaluation)
 }
 
+/// Lines joined, so that it does not matter where they are broken.
+fn prose(evaluation: &Evaluation) -> String {
+    let table = table(evaluation);
+    table.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
 #[test]
-fn show() {
-    println!("{}", table(&article()));
-    println!("{}", table(&with_bins(wavy(50, 1_000_000_000))));
-    println!("{}", table(&groups(25)));
-    println!("{}", table(&nothing()));
+fn the_article_in_full() {
+    let expected = r"article.csv
+  rows               4 (f64), 4 distinct confidences, 0 tied rows
+  base rate          0.75
+  mean confidence    0.75
+  Brier score        0.1625
+  log loss           0.465368
+
+  rank_ece           -0.095625, ties average
+    95 % interval    undefined (all moments are 0), neighbour
+    95 % interval    [-1.62349, 1.43224], concentration
+    root mean square 0, as the estimate is not positive
+  decision risk      decisions taken at these probabilities have at most 2 more risk than after
+                     the best monotone transformation of them (the interval has no upper end)
+
+  bins                                      ece_l1  ece_rms  mce  ece_l2  ece_l2_debiased
+  4 equal-width, right-closed, 2 with rows     0.1      0.1  0.1    0.01           -0.115
+  ece_l1, ece_rms and mce are in units of probability; ece_l2 is a square, as rank_ece is.
+
+  test           statistic  threshold       p  calibration is
+  asymptotic       -1.0547    1.64485  0.8542  not rejected
+  finite-sample    -0.3825    5.17733  1       not rejected
+  conditional            -          -       -  undefined
+  conditional: undefined, its own null variance is 0
+
+No evidence against calibration at level 0.05 (asymptotic p = 0.8542, finite-sample p = 1). This
+does not show that the probabilities are calibrated. Undefined: conditional.
+
+Reliability, 4 equal-width bins, right-closed, 2 with rows
+  from    to  n  confidence  label   gap  0                               1
+  0     0.25  0           -      -     -
+  0.25  0.5   0           -      -     -
+  0.5   0.75  2         0.6    0.5  -0.1  ████████████████   ┃
+  0.75  1     2         0.9    1    +0.1  █████████████████████████████┃██
+  bar: mean label, ┃: mean confidence, gap: label - confidence
+
+rankece 0.1.0, backend cpu, seed 1, alpha 0.05
+";
+    assert_eq!(table(&article()), expected);
+}
+
+#[test]
+fn the_verdict_says_no_more_than_the_tests() {
+    let mut evaluation = article();
+    let tests = &mut evaluation.results[0].tests;
+    *tests = vec![
+        test("asymptotic", 3.0, 1.644854, 0.00134990, true),
+        test("conditional", 9.0, 1.644854, 0.0, true),
+    ];
+    assert!(prose(&evaluation).contains(
+        "Calibration is rejected at level 0.05 (asymptotic p = 0.00135, conditional p < 1e-16)."
+    ));
+    evaluation.results[0]
+        .tests
+        .push(test("finite-sample", 3.0, 5.0, 0.25, false));
+    assert!(prose(&evaluation).contains(
+        "The tests disagree at level 0.05: calibration is rejected by some (asymptotic p = \
+         0.00135, conditional p < 1e-16), but not by others (finite-sample p = 0.25)."
+    ));
+    assert!(prose(&nothing()).contains("No test is defined for these data."));
+    evaluation.results[0].tests.clear();
+    assert!(!prose(&evaluation).contains("alibration is"));
+}
+
+#[test]
+fn a_result_says_what_it_is_a_result_of() {
+    let mut evaluation = groups(1);
+    let result = &mut evaluation.results[0];
+    result.skipped = 3;
+    result.log_loss_clamped = 1;
+    result.class = Some(7);
+    result.reduction = rankece::evaluation::Reduction::ClassWise;
+    result.tests[0].note = Some("with many ties it is conservative".to_owned());
+    result.tests[1].resamples = Some(9_999);
+    let prose = prose(&evaluation);
+    for expected in [
+        "predictions.parquet: season = 1990, team = <Ünïon & \"Co\">, class 7",
+        "3 skipped rows",
+        "(1 row clamped at 1e-15)",
+        "reduction class-wise",
+        "ties average",
+        "sqrt(rank_ece)",
+        "(0.08 from the interval's upper end)",
+        "10 equal-width, right-closed",
+        "asymptotic: with many ties it is conservative",
+        "9,999",
+        "Gate rank_ece <= 0.003: undecided",
+        "rankece 0.1.0, backend gpu (NVIDIA H200, discrete, driver 570.86), seed 1, alpha 0.05",
+    ] {
+        assert!(prose.contains(expected), "{expected} is missing in {prose}");
+    }
+}
+
+#[test]
+fn several_results_are_counted_against_chance() {
+    let prose = prose(&groups(40));
+    for expected in [
+        "Rejections of calibration at level 0.05, and in parentheses how many to expect by chance \
+         if all were calibrated: asymptotic 0 of 40 (2), conditional 4 of 40 (2), finite-sample 0 \
+         of 40 (2).",
+        "Gate rank_ece <= 0.003: undecided, the worst of 36 within, 4 undecided, 0 exceeds.",
+        "lower and upper: 95 % neighbour interval",
+        "ece_l1: 10 equal-width bins, right-closed",
+        "binary predictions; f64; ties average",
+        "*: rejected at level 0.05",
+    ] {
+        assert!(prose.contains(expected), "{expected} is missing in {prose}");
+    }
+    let undefined = super::samples::nothing().results.remove(0);
+    let mut evaluation = groups(3);
+    evaluation.results.push(undefined);
+    let table = table(&evaluation);
+    assert!(table.contains("asymptotic: undefined, there are no rows (1 of 4 results)"));
+    assert!(table.contains("neighbour: undefined, there are no rows (1 of 4 results)"));
+}
+
+#[test]
+fn columns_line_up_and_lines_are_short() {
+    for evaluation in [
+        article(),
+        nothing(),
+        groups(25),
+        with_bins(wavy(7, 100)),
+        with_bins(wavy(20, 4_294_967_295)),
+        with_bins(wavy(1000, 4_294_967_295)),
+    ] {
+        let table = table(&evaluation);
+        for line in table.lines() {
+            assert!(line.chars().count() <= 100, "{line}");
+            assert_eq!(line, line.trim_end());
+        }
+        let bars = table.lines().filter(|line| line.contains('┃')).count();
+        assert!(bars <= 21);
+    }
+    // Every row of p-values has its points where the first one has.
+    let table = table(&groups(25));
+    let rows: Vec<&str> = table.lines().filter(|line| line.contains("0.31")).collect();
+    assert_eq!(rows.len(), 25);
+    for row in &rows {
+        for number in ["0.1587", "3.167e-5", "0.31"] {
+            assert_eq!(row.find(number), rows[0].find(number));
+        }
+    }
+}
+
+#[test]
+fn names_cannot_command_the_terminal() {
+    let mut evaluation = article();
+    evaluation.results[0].source = "a\u{1b}[2J\nb".to_owned();
+    assert!(table(&evaluation).starts_with("a\\u{1b}[2J\\nb\n"));
 }

@@ -82,7 +82,8 @@ mod tests {
     fn quantiles_agree_with_the_distribution_function() {
         for n in [1, 2, 5, 13, 100, 2_000] {
             for confidence in [1e-6, 0.003, 0.2, 0.5, 0.77, 0.999] {
-                for alpha in [0.5, 0.05, 0.001] {
+                // No level at which a quantile hangs on the last bit.
+                for alpha in [0.31, 0.05, 0.001] {
                     let binomial = Binomial::new(confidence, n).unwrap();
                     let quantile = |p: f64| (0..=n).find(|&k| binomial.cdf(k) >= p).unwrap();
                     let survives = |p: f64| (0..=n).find(|&k| binomial.sf(k) <= p).unwrap();

@@ -1,10 +1,12 @@
 //! The picture of one result.
 
-use crate::evaluation::{Binned, Evaluated, Evaluation};
+use crate::evaluation::{Binned, Evaluated, Evaluation, Reduction};
 
-use super::super::number::{counted, optional, p_equals, percent};
+use super::super::number::{counted, p_equals, percent, significant};
 use super::super::text::printable;
-use super::super::{binning_name, interval_for_people, part_of_source, provenance, ties_name};
+use super::super::{
+    binning_name, interval_for_people, part_of_source, provenance, reduction_name, ties_name,
+};
 use super::PlotError;
 use super::canvas::{self, Anchor};
 use super::panel::{Counts, FAINT, Panel, TEXT};
@@ -88,15 +90,19 @@ fn paragraphs(
     binned: &Binned,
     counts: Counts,
 ) -> Vec<String> {
-    let mut sample = format!("{} ({})", counted(result.n, "row"), result.dtype);
+    let reduction = match result.reduction {
+        Reduction::Binary => String::new(),
+        reduction => format!(", {}", reduction_name(reduction)),
+    };
+    let rows = counted(result.n, "row");
+    let mut sample = format!("{rows} ({}{reduction})", result.dtype);
     if result.skipped > 0 {
         sample.push_str(&format!(", {} skipped", counted(result.skipped, "row")));
     }
-    sample.push_str(&format!(
-        "; base rate {}, mean confidence {}. ",
-        optional(result.base_rate),
-        optional(result.mean_confidence)
-    ));
+    if let Some((base_rate, mean)) = result.base_rate.zip(result.mean_confidence) {
+        let (base_rate, mean) = (significant(base_rate), significant(mean));
+        sample.push_str(&format!("; base rate {base_rate}, mean confidence {mean}"));
+    }
     let rank_ece = &result.rank_ece;
     let interval = rank_ece.intervals.first().map_or(String::new(), |i| {
         format!(
@@ -107,10 +113,10 @@ fn paragraphs(
         )
     });
     let estimates = format!(
-        "rank_ece {}{interval}, ties {}. ece_l1 {} with {}.",
-        optional(rank_ece.estimate),
+        ". rank_ece {}{interval}, ties {}. ece_l1 {} with {}.",
+        defined(rank_ece.estimate),
         ties_name(rank_ece.ties),
-        optional(binned.ece_l1),
+        defined(binned.ece_l1),
         binning_name(binned)
     );
     let tests: Vec<String> = result
@@ -122,12 +128,12 @@ fn paragraphs(
         })
         .collect();
     let mut reading = format!(
-        "Shaded: where a bin's mean label lies with probability {} if calibrated (binomial).",
+        "Shaded: {} range of a bin's mean label if the probabilities are calibrated (binomial).",
         percent(1.0 - evaluation.alpha)
     );
     reading.push_str(match counts {
         Counts::Across | Counts::Upwards => " On the bars: rows in each bin.",
-        Counts::Omitted => " Rows in each bin are not written: the bins are too narrow.",
+        Counts::Omitted => " The numbers of rows are not written: bins are too narrow.",
     });
     let mut paragraphs = vec![sample + &estimates];
     if !tests.is_empty() {
@@ -136,4 +142,9 @@ fn paragraphs(
     paragraphs.push(reading);
     paragraphs.push(format!("{}.", provenance(evaluation)));
     paragraphs
+}
+
+/// A number in a sentence.
+fn defined(value: Option<f64>) -> String {
+    value.map_or_else(|| "undefined".to_owned(), significant)
 }

@@ -2,9 +2,9 @@
 
 use crate::evaluation::{Binned, Evaluated, Evaluation};
 
-use super::super::number::{count, counted, optional};
+use super::super::number::{count, counted, with_digits};
 use super::super::text::printable;
-use super::super::{binning_name, distinct, part_of_source, provenance};
+use super::super::{binning_name, distinct, part_of_source, provenance, reduction_name, ties_name};
 use super::PlotError;
 use super::canvas::{self, Anchor};
 use super::panel::{Counts, FAINT, Panel, TEXT};
@@ -13,8 +13,9 @@ use super::words::{Caption, LINE, Legend, SMALL, fitted};
 /// The most diagrams in one picture.
 pub const MOST_PANELS: usize = 12;
 
-const COLUMNS: usize = 4;
 const MARGIN: f64 = 16.0;
+/// Size of the names of panels.
+const NAME_SIZE: f64 = 10.5;
 /// Room left of a panel's axes, for its numbers.
 const NUMBERS: f64 = 32.0;
 const SIDE: f64 = 168.0;
@@ -38,10 +39,10 @@ pub fn grid_svg(evaluation: &Evaluation) -> Result<String, PlotError> {
         .take(MOST_PANELS)
         .map(|result| Ok((result, result.binned.first().ok_or(PlotError::NoBinning)?)))
         .collect::<Result<_, PlotError>>()?;
-    let columns = shown.len().clamp(1, COLUMNS);
+    let columns = columns(shown.len());
     let rows = shown.len().div_ceil(columns);
     let cell = NUMBERS + SIDE + GUTTER;
-    let width = (2.0 * MARGIN + AXIS + columns as f64 * cell - GUTTER + 6.0).max(460.0);
+    let width = (2.0 * MARGIN + AXIS + columns as f64 * cell).max(460.0);
     let inner = width - 2.0 * MARGIN;
     let sources = distinct(results.iter().map(|r| r.source.as_str()));
     let title = match sources.as_slice() {
@@ -80,11 +81,12 @@ pub fn grid_svg(evaluation: &Evaluation) -> Result<String, PlotError> {
         for (place, (result, binned)) in shown.iter().enumerate() {
             let left = MARGIN + AXIS + (place % columns) as f64 * cell + NUMBERS;
             let top = panels_top + (place / columns) as f64 * pitch + TITLES;
-            let name = fitted(&panel_name(result, sources.len()), 10.5, SIDE);
-            canvas.text(&name, (left, top - 21.0), Anchor::Start, 10.5, TEXT)?;
-            let estimate = optional(result.rank_ece.estimate);
+            let name = panel_name(result, sources.len());
+            canvas.text(&name, (left, top - 21.0), Anchor::Start, NAME_SIZE, TEXT)?;
+            let estimate = result.rank_ece.estimate;
+            let estimate = estimate.map_or("undefined".to_owned(), |e| with_digits(e, 4));
             let numbers = format!("n {}, rank_ece {estimate}", count(result.n));
-            let numbers = fitted(&numbers, 9.0, SIDE);
+            let numbers = fitted(&numbers, 9.0, SIDE + GUTTER + NUMBERS - 8.0);
             canvas.text(&numbers, (left, top - 8.0), Anchor::Start, 9.0, FAINT)?;
             let panel = Panel {
                 left,
@@ -108,13 +110,25 @@ pub fn grid_svg(evaluation: &Evaluation) -> Result<String, PlotError> {
     })
 }
 
-/// What tells a panel from the others.
+/// Columns of a grid that leave few places empty.
+fn columns(panels: usize) -> usize {
+    match panels {
+        0..=4 => panels.max(1),
+        5 | 6 | 9 => 3,
+        _ => 4,
+    }
+}
+
+/// What tells a panel from the others, in the width of a panel.
 fn panel_name(result: &Evaluated, sources: usize) -> String {
     let source = printable(&result.source);
     match (part_of_source(result), sources) {
-        (None, _) => source.into_owned(),
-        (Some(part), 1) => part,
-        (Some(part), _) => format!("{source}: {part}"),
+        (None, _) => fitted(&source, NAME_SIZE, SIDE),
+        (Some(part), 1) => fitted(&part, NAME_SIZE, SIDE),
+        (Some(part), _) => {
+            let source = fitted(&source, NAME_SIZE, SIDE / 2.0);
+            fitted(&format!("{source}: {part}"), NAME_SIZE, SIDE)
+        }
     }
 }
 
@@ -142,17 +156,20 @@ fn paragraphs(
         paragraphs.push(format!("Files: {}{more}.", named.join(", ")));
     }
     let binnings = distinct(shown.iter().map(|(_, binned)| binning_name(binned)));
-    paragraphs.push(match binnings.as_slice() {
-        [one] => format!("Each diagram: {one}."),
-        _ => format!(
-            "Bins in this order: {}.",
-            shown
-                .iter()
-                .map(|(_, b)| binning_name(b))
-                .collect::<Vec<_>>()
-                .join("; ")
-        ),
-    });
+    let reductions = distinct(shown.iter().map(|(r, _)| reduction_name(r.reduction)));
+    let ties = distinct(shown.iter().map(|(r, _)| ties_name(r.rank_ece.ties)));
+    let bins = match binnings.as_slice() {
+        [one] => one.clone(),
+        _ => {
+            let names: Vec<String> = shown.iter().map(|(_, b)| binning_name(b)).collect();
+            format!("in the order of the diagrams {}", names.join("; "))
+        }
+    };
+    paragraphs.push(format!(
+        "Bins: {bins}. Predictions: {}; ties: {}.",
+        reductions.join(" and "),
+        ties.join(" and ")
+    ));
     paragraphs.push(
         "Histograms: rows in each bin, each to its own scale; their numbers are not written for \
          want of room."

@@ -121,7 +121,16 @@ impl Panel<'_> {
             canvas.line((x, self.foot()), (x, self.foot() + 3.0), FRAME)?;
             canvas.line((self.left - 3.0, y), (self.left, y), FRAME)?;
         }
-        canvas.dashes((self.left, bottom), (right, self.top), DIAGONAL)?;
+        Ok(())
+    }
+
+    fn draw_diagonal(&self, canvas: &mut Canvas) -> Result<(), PlotError> {
+        let (start, end) = ((self.left, self.y(0.0)), (self.x(1.0), self.top));
+        canvas.dashes(start, end, DIAGONAL)
+    }
+
+    fn draw_frame(&self, canvas: &mut Canvas) -> Result<(), PlotError> {
+        let (right, bottom) = (self.x(1.0), self.y(0.0));
         for (from, to) in [
             ((self.left, self.top), (right, self.top)),
             ((self.left, bottom), (right, bottom)),
@@ -141,7 +150,9 @@ impl Panel<'_> {
             .filter_map(|bin| Some((bin, bin.mean_confidence?, bin.mean_label?)))
             .collect();
         if bins.is_empty() {
-            let middle = (self.x(0.5), self.y(0.42));
+            self.draw_diagonal(canvas)?;
+            self.draw_frame(canvas)?;
+            let middle = (self.x(0.7), self.y(0.3));
             return canvas.text("no rows", middle, Anchor::Middle, self.tick_size, FAINT);
         }
         let pitch = self.side / (bins.len() as f64).max(self.side / 40.0);
@@ -151,18 +162,24 @@ impl Panel<'_> {
             let range = consistency_range(bin.n, *confidence, self.alpha);
             if let Some((lower, upper)) = range {
                 // A range of no height is still seen.
-                let (low, high) = (self.y(lower) + 0.75, self.y(upper) - 0.75);
+                let middle = self.y(f64::midpoint(lower, upper));
+                let (low, high) = (
+                    self.y(lower).max(middle + 0.75),
+                    self.y(upper).min(middle - 0.75),
+                );
                 canvas.rectangle((x - half, low), (x + half, high), RANGE)?;
             }
         }
-        let bottom = self.y(0.0);
-        canvas.dashes((self.left, bottom), (self.x(1.0), self.top), DIAGONAL)?;
+        let gap = GAP.width((0.3 * pitch).clamp(0.2, GAP.width));
         for (_, confidence, label) in &bins {
             let x = self.x(*confidence);
-            canvas.line((x, self.y(*confidence)), (x, self.y(*label)), GAP)?;
+            canvas.line((x, self.y(*confidence)), (x, self.y(*label)), gap)?;
         }
+        // Above what it would be hidden by, below the points.
+        self.draw_diagonal(canvas)?;
+        self.draw_frame(canvas)?;
         for (_, confidence, label) in &bins {
-            let radius = (0.2 * pitch).clamp(1.4, self.side / 120.0);
+            let radius = (0.2 * pitch).clamp(1.2, 1.2 + self.side / 180.0);
             canvas.disc((self.x(*confidence), self.y(*label)), radius, POINT)?;
         }
         Ok(())

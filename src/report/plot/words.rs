@@ -94,10 +94,10 @@ impl Legend {
         let range = format!("{} range if calibrated", percent(1.0 - alpha));
         let (mut x, mut row) = (0.0, 0);
         let items = [
-            (Mark::Point, "mean label of a bin".to_owned()),
+            (Mark::Point, "mean label".to_owned()),
             (Mark::Gap, "gap".to_owned()),
             (Mark::Range, range),
-            (Mark::Diagonal, "calibration".to_owned()),
+            (Mark::Diagonal, "perfect calibration".to_owned()),
         ]
         .into_iter()
         .map(|(mark, text)| {
