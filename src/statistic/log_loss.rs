@@ -2,13 +2,12 @@
 
 use rayon::prelude::*;
 
-use crate::predictions::{Batch, Dtype, Word};
-use crate::with_words;
+use crate::predictions::{Batch, Dtype, Rows, Word};
 
 /// The least probability that enters a logarithm.
 pub const LEAST_PROBABILITY: f64 = 1e-15;
 
-/// Rows that one task adds up. A term is below 2⁴⁶, so this many fit a u64.
+/// Rows that one task adds up. A row adds less than 2⁴⁶, so that their sum fits a u64.
 const CHUNK: usize = 1 << 14;
 
 /// The log loss of one segment.
@@ -37,44 +36,59 @@ impl LogLossSums {
 
 /// The log loss of each segment, in order.
 pub fn log_loss(batch: &Batch) -> Vec<LogLossSums> {
-    let dtype = batch.dtype();
-    with_words!(batch.rows(), words => of_words(words, batch.offsets(), dtype))
-}
-
-fn of_words<W: Word>(words: &[W], offsets: &[usize], dtype: Dtype) -> Vec<LogLossSums> {
-    let distinct = dtype.one_bits() << 1 | 1;
-    // Half precision has few distinct words: many rows are quicker looked up than computed.
-    if W::BITS == 16 && words.len() as u64 > distinct {
-        let table: Vec<Term> = (0..=distinct).map(|word| Term::new(word, dtype)).collect();
-        sums(words, offsets, |word| table[word.to_u64() as usize])
-    } else {
-        sums(words, offsets, |word| Term::new(word.to_u64(), dtype))
+    let offsets = batch.offsets();
+    // The wide types take their words apart here, where the compiler sees a loop to vectorise.
+    match batch.rows() {
+        Rows::F16(words) => sums_of_few_values(words, offsets, Dtype::F16),
+        Rows::Bf16(words) => sums_of_few_values(words, offsets, Dtype::Bf16),
+        Rows::F32(words) => sums(words, offsets, |word| {
+            term(f64::from(f32::from_bits(word >> 1)), word & 1 == 1)
+        }),
+        Rows::F64(words) => sums(words, offsets, |word| {
+            term(f64::from_bits(word >> 1), word & 1 == 1)
+        }),
     }
 }
 
+/// Half precision has some 32,000 distinct words: more rows are quicker looked up than computed.
+fn sums_of_few_values(words: &[u16], offsets: &[usize], dtype: Dtype) -> Vec<LogLossSums> {
+    let largest = u16::from_u64(dtype.one_bits() << 1 | 1);
+    let of_word = |word: u16| term(dtype.value(word.confidence_bits()), word.label());
+    if words.len() <= usize::from(largest) {
+        return sums(words, offsets, of_word);
+    }
+    let table: Vec<Term> = (0..=largest).map(of_word).collect();
+    sums(words, offsets, |word| table[usize::from(word)])
+}
+
+/// The sums of each segment, `term` being what a word adds.
 fn sums<W: Word>(
     words: &[W],
     offsets: &[usize],
     term: impl Fn(W) -> Term + Sync,
 ) -> Vec<LogLossSums> {
-    let segment = |ends: &[usize]| {
-        words[ends[0]..ends[1]]
-            .par_chunks(CHUNK)
-            .map(|chunk| {
-                let (mut sum, mut clamped) = (0, 0);
-                for &word in chunk {
-                    let Term { loss, is_clamped } = term(word);
-                    sum += loss;
-                    clamped += u64::from(is_clamped);
-                }
-                LogLossSums {
-                    sum: u128::from(sum),
-                    clamped,
-                }
-            })
-            .reduce(LogLossSums::default, LogLossSums::plus)
+    let chunk = |words: &[W]| {
+        let (mut sum, mut clamped) = (0u64, 0u64);
+        for &word in words {
+            let Term { loss, is_clamped } = term(word);
+            // Neither can overflow in CHUNK rows; checks would keep the loop from being vectorised.
+            sum = sum.wrapping_add(loss);
+            clamped = clamped.wrapping_add(u64::from(is_clamped));
+        }
+        LogLossSums {
+            sum: u128::from(sum),
+            clamped,
+        }
     };
-    offsets.par_windows(2).map(segment).collect()
+    offsets
+        .par_windows(2)
+        .map(|ends| {
+            words[ends[0]..ends[1]]
+                .par_chunks(CHUNK)
+                .map(chunk)
+                .reduce(LogLossSums::default, LogLossSums::plus)
+        })
+        .collect()
 }
 
 /// What one row adds.
@@ -85,23 +99,76 @@ struct Term {
     is_clamped: bool,
 }
 
-impl Term {
-    fn new(word: u64, dtype: Dtype) -> Self {
-        let confidence = dtype.value(word.confidence_bits());
-        // The subtraction is exact wherever the clamp can matter, that is near 1.
-        let (probability, log) = if word.label() {
-            (confidence, libm::log(confidence))
-        } else {
-            (1.0 - confidence, libm::log1p(-confidence))
-        };
-        let is_clamped = probability < LEAST_PROBABILITY;
-        let log = if is_clamped {
-            libm::log(LEAST_PROBABILITY)
-        } else {
-            log
-        };
-        // Multiplying by a power of two is exact. The largest, 34.54 · 2⁴⁰, is far below 2⁵³.
-        let loss = (-log * (1u64 << 40) as f64).round() as u64;
-        Term { loss, is_clamped }
+#[inline(always)]
+fn term(confidence: f64, label: bool) -> Term {
+    // What the subtraction loses is below 2⁻⁵³ and where confidences are below a half, so that the
+    // logarithm loses no more.
+    let probability = if label { confidence } else { 1.0 - confidence };
+    let is_clamped = probability < LEAST_PROBABILITY;
+    let log = natural_log(if is_clamped {
+        LEAST_PROBABILITY
+    } else {
+        probability
+    });
+    // Scaling by a power of two is exact. Adding 2⁵² rounds to a whole number, ties to even, which
+    // then stands in the fraction field: a product is at most 34.54 · 2⁴⁰.
+    const SHIFT: f64 = (1u64 << 52) as f64;
+    let rounded = SHIFT - log * (1u64 << 40) as f64;
+    Term {
+        loss: rounded.to_bits() & ((1 << 52) - 1),
+        is_clamped,
+    }
+}
+
+/// The natural logarithm of a normal `x` > 0, bit for bit that of [`libm::log`] (FreeBSD's
+/// `e_log.c`), whose branches for other arguments keep loops from being vectorised.
+#[inline(always)]
+fn natural_log(x: f64) -> f64 {
+    // The coefficients as they were published.
+    #![allow(clippy::excessive_precision)]
+    const LN2_HIGH: f64 = 6.93147180369123816490e-01;
+    const LN2_LOW: f64 = 1.90821492927058770002e-10;
+    const LG1: f64 = 6.666666666666735130e-01;
+    const LG2: f64 = 3.999999999940941908e-01;
+    const LG3: f64 = 2.857142874366239149e-01;
+    const LG4: f64 = 2.222219843214978396e-01;
+    const LG5: f64 = 1.818357216161805012e-01;
+    const LG6: f64 = 1.531383769920937332e-01;
+    const LG7: f64 = 1.479819860511658591e-01;
+    // x = 2^k · (1 + f) with 1 + f from √2/2 (its upper word 0x3fe6a09e) to √2.
+    const HALF_ROOT: u64 = 0x3fe6_a09e << 32;
+    const ONE: u64 = 0x3ff0_0000 << 32;
+    let shifted = x.to_bits().wrapping_add(ONE - HALF_ROOT);
+    let f = f64::from_bits((shifted & ((1 << 52) - 1)).wrapping_add(HALF_ROOT)) - 1.0;
+    // k + 1023 as a float, by way of the fraction field of 2⁵².
+    const SHIFT: f64 = (1u64 << 52) as f64;
+    let k = f64::from_bits(SHIFT.to_bits() | shifted >> 52) - (SHIFT + 1023.0);
+    let half_square = 0.5 * f * f;
+    let s = f / (2.0 + f);
+    let z = s * s;
+    let w = z * z;
+    let t1 = w * (LG2 + w * (LG4 + w * LG6));
+    let t2 = z * (LG1 + w * (LG3 + w * (LG5 + w * LG7)));
+    s * (half_square + (t2 + t1)) + k * LN2_LOW - half_square + f + k * LN2_HIGH
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn natural_log_has_the_bits_of_libm() {
+        let values = (0..1_000_000u64).map(|step| {
+            // From the least probability to 1, evenly in bits, that is in the logarithm.
+            let (low, high) = (LEAST_PROBABILITY.to_bits(), 1f64.to_bits());
+            f64::from_bits(low + (high - low) / 999_999 * step)
+        });
+        let root = std::f64::consts::FRAC_1_SQRT_2;
+        let near_root = (0..1u64 << 34)
+            .step_by((1 << 24) + 1)
+            .map(|step| f64::from_bits(root.to_bits() - (1 << 33) + step));
+        for x in values.chain(near_root).chain([LEAST_PROBABILITY, 0.5, 1.0]) {
+            assert_eq!(natural_log(x), libm::log(x), "{x:e}");
+        }
     }
 }
