@@ -9,6 +9,7 @@ pub const ONE_Q30: u32 = 1 << 30;
 /// A confidence given as significand · 2^exponent, in Q30, rounded half up.
 ///
 /// The value must lie in \[0, 1\].
+#[inline]
 pub fn confidence_q30(significand: u64, exponent: i32) -> u32 {
     let shift = exponent + 30;
     if shift >= 0 {
@@ -24,34 +25,40 @@ pub fn confidence_q30(significand: u64, exponent: i32) -> u32 {
 }
 
 /// The fraction of positives of a tied group, positives/size in Q30, rounded half up.
+#[inline]
 pub fn fraction_q30(positives: u32, size: u32) -> u32 {
     let (positives, size) = (u64::from(positives), u64::from(size));
     (((positives << 31) + size) / (2 * size)) as u32
 }
 
 /// The null variance z(1-z) of a confidence in Q30, as Q33, at most 2³¹.
+#[inline]
 pub fn null_variance_q33(confidence: u32) -> u32 {
     let product = u64::from(confidence) * u64::from(ONE_Q30 - confidence);
     ((product + (1 << 26)) >> 27) as u32
 }
 
 /// The null variance of a tied group's mean residual: `variance`/`size`, rounded half up, Q33.
+#[inline]
 pub fn mean_variance_q33(variance: u32, size: u32) -> u32 {
     ((u64::from(variance) + u64::from(size / 2)) / u64::from(size)) as u32
 }
 
 /// The residual label - confidence in Q30.
+#[inline]
 pub fn residual_q30(label: bool, confidence: u32) -> i32 {
     let label = if label { ONE_Q30 } else { 0 };
     label as i32 - confidence as i32
 }
 
 /// xy of two residuals in Q30, as Q29, rounded half up.
+#[inline]
 pub fn product_q29(x: i32, y: i32) -> i32 {
     ((i64::from(x) * i64::from(y) + (1 << 30)) >> 31) as i32
 }
 
 /// (x-y)²/2 of two residuals in Q30, as Q29, rounded half up.
+#[inline]
 pub fn half_square_q29(x: i32, y: i32) -> i32 {
     let difference = i64::from(x) - i64::from(y);
     ((difference * difference + (1 << 31)) >> 32) as i32

@@ -24,6 +24,7 @@ pub enum Dtype {
 
 impl Dtype {
     /// Bits of the fraction field.
+    #[inline]
     pub fn fraction_bits(self) -> u32 {
         match self {
             Dtype::F16 => 10,
@@ -35,6 +36,7 @@ impl Dtype {
 
     /// Exponent of the value of significand 1 in the smallest normal binade, so that
     /// value = significand · 2^(max(exponent field, 1) - 1 + this).
+    #[inline]
     pub fn smallest_exponent(self) -> i32 {
         match self {
             Dtype::F16 => -24,
@@ -55,6 +57,7 @@ impl Dtype {
     }
 
     /// The significand and exponent of a confidence: value = significand · 2^exponent.
+    #[inline]
     pub fn decompose(self, bits: u64) -> (u64, i32) {
         let field = bits >> self.fraction_bits();
         let fraction = bits & ((1 << self.fraction_bits()) - 1);
@@ -64,12 +67,14 @@ impl Dtype {
     }
 
     /// The confidence of these bits, in Q30.
+    #[inline]
     pub fn q30(self, bits: u64) -> u32 {
         let (significand, exponent) = self.decompose(bits);
         confidence_q30(significand, exponent)
     }
 
     /// The value of these bits, exact.
+    #[inline]
     pub fn value(self, bits: u64) -> f64 {
         match self {
             Dtype::F16 => f16::from_bits(bits as u16).to_f64(),
@@ -100,10 +105,12 @@ pub trait Word: Copy + Ord + Send + Sync + 'static {
     /// The lowest bits of a 64-bit word.
     fn from_u64(word: u64) -> Self;
     /// The bits of the confidence.
+    #[inline]
     fn confidence_bits(self) -> u64 {
         self.to_u64() >> 1
     }
     /// The label.
+    #[inline]
     fn label(self) -> bool {
         self.to_u64() & 1 == 1
     }
@@ -113,9 +120,11 @@ macro_rules! word {
     ($($type:ty),*) => {$(
         impl Word for $type {
             const BITS: u32 = <$type>::BITS;
+            #[inline]
             fn to_u64(self) -> u64 {
                 u64::from(self)
             }
+            #[inline]
             fn from_u64(word: u64) -> Self {
                 word as $type
             }
