@@ -7,6 +7,7 @@ pub mod cpu;
 pub(crate) mod edges;
 pub mod gpu;
 mod piece;
+pub mod replicates;
 pub mod resilient;
 pub mod stages;
 mod terms;

@@ -1,10 +1,13 @@
 //! The CPU backend. Each file is the twin of a shader.
 
 mod bin_edges;
+mod draw;
 mod radix_sort;
 mod reduce_rows;
 mod reduce_runs;
+mod replicate;
 mod simd;
+mod sort_uniform;
 mod window_sums;
 
 use std::ops::Range;

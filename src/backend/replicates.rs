@@ -1,0 +1,70 @@
+//! Simulated replicates: what a backend is asked for, and what it gives back (spec, sections 5, 6).
+
+use crate::model::{Quantile, Response};
+use crate::random::Key;
+
+use super::DeviceError;
+
+/// Replicates of one point of a grid.
+///
+/// Row i of replicate r takes its uniform word and its label word from one call of Threefry with
+/// counter (i, r's low word) under [`replicate_key`]. The uniform words are sorted; the label word of
+/// row i belongs to the i-th smallest.
+#[derive(Clone, Copy, Debug)]
+pub struct Replicates<'a> {
+    /// From a uniform word to a confidence.
+    pub quantile: &'a Quantile,
+    /// From a confidence to the probability of label 1.
+    pub response: &'a Response,
+    /// Rows of a replicate.
+    pub rows: u32,
+    /// The key of the point, stream 1.
+    pub key: Key,
+    /// For each binning, the uniform words at which its second and later bins begin.
+    pub thresholds: &'a [Vec<u32>],
+}
+
+/// The key of the rows of a replicate.
+pub fn replicate_key(point: Key, replicate: u64) -> Key {
+    point.child((replicate >> 32) as u32, 1)
+}
+
+/// The integer sums of one replicate; units as in [`super::SegmentSums`].
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ReplicateSums {
+    /// n · rankECE, tie-averaged, Q60.
+    pub rank_ece: i128,
+    /// Σ v², Q66.
+    pub null_squares: u128,
+    /// Σ v_(i) v_(i+1) over odd i, Q66.
+    pub null_odd: u128,
+    /// The same over even i, Q66.
+    pub null_even: u128,
+    /// Null variance of n · rankECE given the confidences, Q66.
+    pub null_conditional: u128,
+    /// The bins of every binning, one binning after the other.
+    pub bins: Vec<ReplicateBin>,
+}
+
+/// One bin of a replicate.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ReplicateBin {
+    /// Rows in it.
+    pub rows: u32,
+    /// Their residuals' sum, Q30.
+    pub residual: i64,
+}
+
+/// Something that simulates.
+pub trait Simulator {
+    /// The sums of replicates `first..first + count`, in order.
+    ///
+    /// # Errors
+    /// If the device fails.
+    fn replicates(
+        &self,
+        replicates: &Replicates<'_>,
+        first: u64,
+        count: usize,
+    ) -> Result<Vec<ReplicateSums>, DeviceError>;
+}
