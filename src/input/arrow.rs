@@ -193,7 +193,7 @@ impl Frame<'_> {
                         .column(names[place].as_str())
                 })
             };
-            let confidences = cast(self.columns.confidence, &target)?;
+            let confidences = Confidences::<T>::new(shape, cast(self.columns.confidence, &target)?);
             let labels = match self.columns.label {
                 Some(place) => {
                     Labels::new(cast(place, &label_type(batch.column(place).data_type()))?)
@@ -207,30 +207,45 @@ impl Frame<'_> {
                 .map(|&place| cast(place, &DataType::Utf8))
                 .collect::<Result<Vec<_>, _>>()?;
             let groups: Vec<&StringArray> = groups.iter().map(|group| group.as_string()).collect();
-            let vectors = match shape {
-                Shape::Vectors => Some(Vectors::<T::Native>::new::<T>(&confidences)),
-                _ => None,
-            };
             for row in 0..batch.num_rows() {
                 for group in &groups {
                     door.group(group.is_valid(row).then(|| group.value(row)));
                 }
                 let label = labels.cell(row);
-                match &vectors {
-                    Some(vectors) => door.admit_vector(vectors.row(row), label),
-                    None if confidences.is_null(row) => door.admit(Reading::Missing, label),
-                    None if shape == Shape::Texts => {
-                        let text = confidences.as_string::<i32>().value(row);
-                        door.admit(Reading::Text(text), label);
+                match &confidences {
+                    Confidences::Numbers(array) if array.is_valid(row) => {
+                        door.admit(Reading::Number(array.value(row)), label);
                     }
-                    None => {
-                        let value = confidences.as_primitive::<T>().value(row);
-                        door.admit(Reading::Number(value), label);
+                    Confidences::Texts(array) if array.is_valid(row) => {
+                        door.admit(Reading::Text(array.value(row)), label);
                     }
+                    Confidences::Vectors(vectors) => door.admit_vector(vectors.row(row), label),
+                    _ => door.admit(Reading::Missing, label),
                 }
             }
         }
         door.finish(notes)
+    }
+}
+
+/// A column of confidences.
+enum Confidences<T: ArrowPrimitiveType> {
+    Numbers(PrimitiveArray<T>),
+    Texts(StringArray),
+    Vectors(Vectors<T::Native>),
+}
+
+impl<T: ArrowPrimitiveType> Confidences<T>
+where
+    T::Native: Element,
+{
+    /// A column that was converted to the type of its shape.
+    fn new(shape: Shape, array: ArrayRef) -> Self {
+        match shape {
+            Shape::Numbers => Confidences::Numbers(array.as_primitive().clone()),
+            Shape::Texts => Confidences::Texts(array.as_string().clone()),
+            Shape::Vectors => Confidences::Vectors(Vectors::new::<T>(&array)),
+        }
     }
 }
 
