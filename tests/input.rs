@@ -1210,7 +1210,7 @@ fn damaged_files_never_panic() {
             }
         }
         for place in 0..bytes.len() {
-            for change in [0x01, 0x80, 0xff] {
+            for change in [0x01, 0xff] {
                 let mut changed = bytes.clone();
                 changed[place] ^= change;
                 File::create(&path).unwrap().write_all(&changed).unwrap();
