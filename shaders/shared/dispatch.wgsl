@@ -14,9 +14,22 @@ struct Params {
     shift: u32,
     // 1: the labels of tied rows are placed by the key; 0: they stand as they are.
     placed: u32,
-    // Keeps the key on a boundary of 8 bytes.
-    padding: u32,
+    // Rows of a replicate.
+    rows: u32,
     key: vec2<u32>,
+    // The first replicate of the launch, its low word.
+    replicate: u32,
+    // Bins of a replicate, all binnings together.
+    bins: u32,
+    // The model: start and width of a uniform law, cells of the curve, scores of an empirical law.
+    start: u32,
+    width: u32,
+    cells: u32,
+    scores: u32,
+    // Parts of a large replicate, and rows of an item.
+    parts: u32,
+    item_rows: u32,
+    padding: vec2<u32>,
 }
 
 fn group_number(params: Params, group: vec3<u32>, groups: vec3<u32>) -> u32 {

@@ -1,0 +1,29 @@
+// Draws the rows of large replicates again and puts each into its part, in any order. One thread a row.
+
+#import dispatch
+#import threefry
+
+@group(0) @binding(0) var<uniform> params: Params;
+// Where each part begins; each row put there moves it on, so that in the end it is where the next part
+// begins.
+@group(0) @binding(1) var<storage, read_write> starts: array<atomic<u32>>;
+@group(0) @binding(2) var<storage, read_write> words: array<u32>;
+
+@compute @workgroup_size(256)
+fn main(
+    @builtin(workgroup_id) group: vec3<u32>,
+    @builtin(num_workgroups) groups: vec3<u32>,
+    @builtin(local_invocation_index) thread: u32,
+) {
+    let number = group_number(params, group, groups);
+    if number >= params.end_group {
+        return;
+    }
+    let replicate = number / params.tiles;
+    let row = (number % params.tiles) * 256u + thread;
+    if row < params.rows {
+        let word = threefry(params.key, vec2<u32>(row, params.replicate + replicate)).x;
+        let part = replicate * params.parts + (word >> params.shift);
+        words[atomicAdd(&starts[part], 1u)] = word;
+    }
+}

@@ -1,0 +1,209 @@
+// A whole replicate in the memory of one workgroup: drawn, sorted, summed. Twin of
+// src/backend/cpu/replicate.rs. The host defines CAPACITY, a power of two of at least params.rows.
+
+#import dispatch
+#import model
+#import terms
+#import bins
+
+@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(1) var<storage, read> quantile: array<u32>;
+@group(0) @binding(2) var<storage, read> response: array<vec2<u32>>;
+@group(0) @binding(3) var<storage, read> score_runs: array<u32>;
+@group(0) @binding(4) var<storage, read> edges: array<BinEdges>;
+// Five numbers of 128 bits a replicate: n rankECE, squares, odd, even, conditional.
+@group(0) @binding(5) var<storage, read_write> sums: array<vec4<u32>>;
+@group(0) @binding(6) var<storage, read_write> bins: array<BinSums>;
+
+const THREADS: u32 = 256u;
+
+// Uniform words until the residuals take their places.
+var<workgroup> words: array<u32, CAPACITY>;
+var<workgroup> parts: array<vec4<u32>, 256>;
+
+// The sum of a number over the workgroup, valid in thread 0.
+fn workgroup_sum(value: vec4<u32>, thread: u32) -> vec4<u32> {
+    workgroupBarrier();
+    parts[thread] = value;
+    for (var half = THREADS / 2u; half > 0u; half /= 2u) {
+        workgroupBarrier();
+        if thread < half {
+            parts[thread] = add_128(parts[thread], parts[thread + half]);
+        }
+    }
+    return parts[0];
+}
+
+// The first row whose word is not below `word`.
+fn rows_below(word: u32) -> u32 {
+    var low = 0u;
+    var high = params.rows;
+    while low < high {
+        let middle = (low + high) / 2u;
+        if words[middle] < word {
+            low = middle + 1u;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+#ifdef EMPIRICAL
+// The tied run that begins at `row`; `score` is that of its rows. The words must still be there, so
+// labels are drawn here.
+fn run_at(replicate: u32, row: u32) -> Run {
+    let index = score_index(params, words[row]);
+    let confidence = quantile[index];
+    let chance = response_q30(params, confidence);
+    let number = score_runs[index];
+    var end = row;
+    var positives = 0u;
+    while end < params.rows && score_runs[score_index(params, words[end])] == number {
+        let label = threefry(params.key, vec2<u32>(end, replicate)).y;
+        positives += u32((label >> 2u) < chance);
+        end++;
+    }
+    return Run(row, confidence, end - row, positives);
+}
+
+fn begins_run(row: u32) -> bool {
+    if row == 0u {
+        return true;
+    }
+    return score_runs[score_index(params, words[row])]
+        != score_runs[score_index(params, words[row - 1u])];
+}
+#endif
+
+@compute @workgroup_size(256)
+fn main(
+    @builtin(workgroup_id) group: vec3<u32>,
+    @builtin(num_workgroups) groups: vec3<u32>,
+    @builtin(local_invocation_index) thread: u32,
+) {
+    let number = group_number(params, group, groups);
+    if number >= params.end_group {
+        return;
+    }
+    let replicate = params.replicate + number;
+
+    for (var row = thread; row < CAPACITY; row += THREADS) {
+        var word = 0xffffffffu;
+        if row < params.rows {
+            word = threefry(params.key, vec2<u32>(row, replicate)).x;
+        }
+        words[row] = word;
+    }
+    workgroupBarrier();
+    // Bitonic sort.
+    for (var size = 2u; size <= CAPACITY; size *= 2u) {
+        for (var stride = size / 2u; stride > 0u; stride /= 2u) {
+            for (var pair = thread; pair < CAPACITY / 2u; pair += THREADS) {
+                let low = 2u * stride * (pair / stride) + pair % stride;
+                let high = low + stride;
+                let a = words[low];
+                let b = words[high];
+                if (a > b) == ((low & size) == 0u) {
+                    words[low] = b;
+                    words[high] = a;
+                }
+            }
+            workgroupBarrier();
+        }
+    }
+
+    // Where bins begin and end, kept in the output until their sums take its place.
+    let bin_base = number * params.bins;
+    for (var bin = thread; bin < params.bins; bin += THREADS) {
+        let edge = edges[bin];
+        var start = 0u;
+        if edge.first == 0u {
+            start = rows_below(edge.lower);
+        }
+        var end = params.rows;
+        if edge.last == 0u {
+            end = rows_below(edge.upper);
+        }
+        bins[bin_base + bin] = BinSums(start, end, vec2<u32>(0u, 0u));
+    }
+
+    var rank_ece = vec4<u32>(0u, 0u, 0u, 0u);
+    var squares = rank_ece;
+    var odd = rank_ece;
+    var even = rank_ece;
+    var conditional = rank_ece;
+#ifdef EMPIRICAL
+    var run_sums: RunSums;
+    for (var row = thread; row < params.rows; row += THREADS) {
+        if begins_run(row) {
+            let run = run_at(replicate, row);
+            add_run(&run_sums, run);
+            if row + run.size < params.rows {
+                add_boundary(&run_sums, run, run_at(replicate, row + run.size));
+            }
+        }
+    }
+    rank_ece = run_sums.rank_ece;
+    squares = run_sums.null_squares;
+    odd = run_sums.null_odd;
+    even = run_sums.null_even;
+    conditional = run_sums.null_conditional;
+#endif
+
+    workgroupBarrier();
+    for (var row = thread; row < params.rows; row += THREADS) {
+        words[row] = u32(row_residual(params, replicate, row, words[row]));
+    }
+    workgroupBarrier();
+#ifndef EMPIRICAL
+    for (var row = thread; row < params.rows; row += THREADS) {
+        let residual = i32(words[row]);
+        let variance = residual_variance(residual);
+        squares = add_128(squares, extend_64(mul_wide(variance, variance)));
+        if row + 1u < params.rows {
+            let next = i32(words[row + 1u]);
+            rank_ece = add_128(rank_ece, mul_signed(residual, next));
+            let product = extend_64(mul_wide(variance, residual_variance(next)));
+            if (row & 1u) == 0u {
+                odd = add_128(odd, product);
+            } else {
+                even = add_128(even, product);
+            }
+        }
+    }
+    conditional = add_128(odd, even);
+#endif
+
+    for (var bin = thread; bin < params.bins; bin += THREADS) {
+        let start = bins[bin_base + bin].rows;
+        let end = bins[bin_base + bin].padding;
+        var residual = vec2<u32>(0u, 0u);
+        for (var row = start; row < end; row++) {
+            residual = add_residual(residual, i32(words[row]));
+        }
+        bins[bin_base + bin] = BinSums(end - start, 0u, residual);
+    }
+
+    let base = number * 5u;
+    let total_rank_ece = workgroup_sum(rank_ece, thread);
+    if thread == 0u {
+        sums[base] = total_rank_ece;
+    }
+    let total_squares = workgroup_sum(squares, thread);
+    if thread == 0u {
+        sums[base + 1u] = total_squares;
+    }
+    let total_odd = workgroup_sum(odd, thread);
+    if thread == 0u {
+        sums[base + 2u] = total_odd;
+    }
+    let total_even = workgroup_sum(even, thread);
+    if thread == 0u {
+        sums[base + 3u] = total_even;
+    }
+    let total_conditional = workgroup_sum(conditional, thread);
+    if thread == 0u {
+        sums[base + 4u] = total_conditional;
+    }
+}

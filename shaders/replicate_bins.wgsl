@@ -1,0 +1,56 @@
+// Bins of large replicates, from their sorted words. One thread a bin of a replicate.
+
+#import dispatch
+#import model
+#import bins
+
+@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(1) var<storage, read> quantile: array<u32>;
+@group(0) @binding(2) var<storage, read> response: array<vec2<u32>>;
+@group(0) @binding(3) var<storage, read> words: array<u32>;
+@group(0) @binding(4) var<storage, read> edges: array<BinEdges>;
+@group(0) @binding(5) var<storage, read_write> bins: array<BinSums>;
+
+// The first row of a replicate whose word is not below `word`.
+fn rows_below(base: u32, word: u32) -> u32 {
+    var low = 0u;
+    var high = params.rows;
+    while low < high {
+        let middle = (low + high) / 2u;
+        if words[base + middle] < word {
+            low = middle + 1u;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+@compute @workgroup_size(64)
+fn main(
+    @builtin(workgroup_id) group: vec3<u32>,
+    @builtin(num_workgroups) groups: vec3<u32>,
+    @builtin(local_invocation_index) thread: u32,
+) {
+    let index = group_number(params, group, groups) * 64u + thread;
+    if index >= params.count {
+        return;
+    }
+    let number = index / params.bins;
+    let edge = edges[index % params.bins];
+    let base = number * params.rows;
+    var start = 0u;
+    if edge.first == 0u {
+        start = rows_below(base, edge.lower);
+    }
+    var end = params.rows;
+    if edge.last == 0u {
+        end = rows_below(base, edge.upper);
+    }
+    var residual = vec2<u32>(0u, 0u);
+    for (var row = start; row < end; row++) {
+        let own = row_residual(params, params.replicate + number, row, words[base + row]);
+        residual = add_residual(residual, own);
+    }
+    bins[index] = BinSums(end - start, 0u, residual);
+}
