@@ -5,6 +5,7 @@ pub mod evaluation;
 pub mod fixed_point;
 pub mod inference;
 pub mod input;
+pub mod model;
 pub mod placement;
 pub mod predictions;
 pub mod random;
