@@ -20,6 +20,8 @@ pub enum Stream {
     Ties = 3,
     /// Labels of tied rows under the neighbour interval.
     Neighbour = 4,
+    /// Coefficients of the curve `random-fourier`.
+    Curve = 9,
     /// Data of `selfcheck`.
     Selfcheck = 10,
 }

@@ -163,7 +163,7 @@ pub(super) fn list(names: &[String]) -> String {
 }
 
 /// The names, those most like `name` first.
-fn nearest_first(name: &str, names: &[String]) -> String {
+pub(crate) fn nearest_first(name: &str, names: &[String]) -> String {
     let mut sorted = names.to_vec();
     sorted.sort_by_key(|other| edit_distance(name, other));
     list(&sorted)

@@ -27,11 +27,12 @@ mod source;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+pub(crate) use columns::nearest_first;
 pub use error::InputError;
 pub use merge::{Merged, merge};
 
 use crate::evaluation::Reduction;
-use crate::predictions::Batch;
+use crate::predictions::{Batch, Rows};
 use sniff::{Format, sniff};
 use source::Stream;
 
@@ -152,4 +153,13 @@ pub fn read(path: &str, options: &Options) -> Result<Loaded, InputError> {
         }
         loaded
     })
+}
+
+/// Reads the confidences of a file, as [`read`] does, and ignores its labels.
+pub(crate) fn read_confidences(path: &str, column: Option<&str>) -> Result<Rows, InputError> {
+    let options = Options {
+        confidence: column.map(str::to_owned),
+        ..Options::default()
+    };
+    Ok(read(path, &options)?.batch.rows().clone())
 }
