@@ -16,10 +16,14 @@ pub struct Key(pub [u32; 2]);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum Stream {
+    /// Rows of simulated replicates.
+    Replicates = 1,
     /// Random order of tied rows.
     Ties = 3,
     /// Labels of tied rows under the neighbour interval.
     Neighbour = 4,
+    /// Subsamples of a population file.
+    Subsample = 5,
     /// Coefficients of the curve `random-fourier`.
     Curve = 9,
     /// Data of `selfcheck`.
