@@ -4,6 +4,7 @@ use std::cell::RefCell;
 
 use super::cpu::Cpu;
 use super::gpu::Gpu;
+use super::replicates::{ReplicateSums, Replicates, Simulator};
 use super::{Backend, DeviceError, Request, SegmentSums};
 use crate::predictions::Batch;
 
@@ -43,5 +44,22 @@ impl Backend for Resilient {
             self.failure.replace(Some(error));
             Ok(())
         })
+    }
+}
+
+impl Simulator for Resilient {
+    fn replicates(
+        &self,
+        replicates: &Replicates<'_>,
+        first: u64,
+        count: usize,
+    ) -> Result<Vec<ReplicateSums>, DeviceError> {
+        if self.failure.borrow().is_none() {
+            match self.gpu.replicates(replicates, first, count) {
+                Ok(sums) => return Ok(sums),
+                Err(error) => self.failure.replace(Some(error)),
+            };
+        }
+        Cpu::default().replicates(replicates, first, count)
     }
 }

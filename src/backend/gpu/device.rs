@@ -126,6 +126,7 @@ impl Device {
                 binding_bytes: limits.max_storage_buffer_binding_size,
                 buffer_bytes: limits.max_buffer_size,
                 groups_per_dimension: limits.max_compute_workgroups_per_dimension,
+                workgroup_bytes: limits.max_compute_workgroup_storage_size,
                 rows: options.most_rows.unwrap_or(usize::MAX),
             },
             int64,
@@ -283,23 +284,25 @@ impl Device {
         Ok(pipeline)
     }
 
-    /// Binds buffers to a kernel: parameters first, then the rest in order.
+    /// Binds buffers to a kernel: parameters first, then the rest in order. Bindings whose bit is set
+    /// in `unused` are left out.
     pub fn bind(
         &self,
         pipeline: &wgpu::ComputePipeline,
         parameters: wgpu::BufferBinding<'_>,
         buffers: &[&wgpu::Buffer],
+        unused: u32,
     ) -> wgpu::BindGroup {
         let mut entries = vec![wgpu::BindGroupEntry {
             binding: 0,
             resource: wgpu::BindingResource::Buffer(parameters),
         }];
         entries.extend(
-            buffers
-                .iter()
-                .enumerate()
-                .map(|(index, buffer)| wgpu::BindGroupEntry {
-                    binding: index as u32 + 1,
+            (1..)
+                .zip(buffers)
+                .filter(|(binding, _)| unused >> binding & 1 == 0)
+                .map(|(binding, buffer)| wgpu::BindGroupEntry {
+                    binding,
                     resource: buffer.as_entire_binding(),
                 }),
         );

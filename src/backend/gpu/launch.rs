@@ -171,6 +171,7 @@ fn variant<W: Word>(device: &Device, dtype: Dtype, pieces: usize) -> Variant {
         fields: 0,
         int64,
         subgroup,
+        model: None,
     }
 }
 
@@ -324,6 +325,7 @@ impl Launch<'_> {
             kernel: Kernel::TileSums,
             variant: self.variant,
             buffers: &[&self.records, &self.tile_positives, &self.tile_confidence],
+            unused: 0,
             params: Params {
                 count: self.rows as u32,
                 ..Params::default()
@@ -410,6 +412,7 @@ impl Launch<'_> {
                 &self.items,
                 &partial,
             ],
+            unused: 0,
             params: Params {
                 count: self.item_count as u32,
                 placed: u32::from(placement.is_some()),
@@ -425,6 +428,7 @@ impl Launch<'_> {
             kernel: Kernel::SumItems,
             variant,
             buffers: &[&self.spans, &partial, &sums],
+            unused: 0,
             params: Params {
                 count: (spans * FIELDS) as u32,
                 ..Params::default()
@@ -525,6 +529,7 @@ impl Launch<'_> {
                     &asked,
                     &answers,
                 ],
+                unused: 0,
                 params: Params {
                     count: queries.len() as u32,
                     ..Params::default()

@@ -9,6 +9,7 @@ mod launch;
 mod parts;
 mod plan;
 mod recorder;
+mod replicates;
 mod scan;
 mod shaders;
 mod sort;

@@ -11,6 +11,8 @@ pub struct Limits {
     pub buffer_bytes: u64,
     /// The most workgroups in one dimension of a dispatch.
     pub groups_per_dimension: u32,
+    /// The memory that a workgroup shares, in bytes.
+    pub workgroup_bytes: u32,
     /// The most rows at a time, lower than the device's own limits to test what comes past them.
     pub rows: usize,
 }
@@ -163,6 +165,7 @@ mod tests {
         binding_bytes: 128 << 20,
         buffer_bytes: 4 << 30,
         groups_per_dimension: 65_535,
+        workgroup_bytes: 32 << 10,
         rows: usize::MAX,
     };
 

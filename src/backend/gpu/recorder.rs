@@ -31,9 +31,17 @@ pub struct Params {
     pub word: u32,
     pub shift: u32,
     pub placed: u32,
-    pub padding: u32,
+    pub rows: u32,
     pub key: [u32; 2],
-    pub end: [u32; 2],
+    pub replicate: u32,
+    pub bins: u32,
+    pub start: u32,
+    pub width: u32,
+    pub cells: u32,
+    pub scores: u32,
+    pub parts: u32,
+    pub item_rows: u32,
+    pub padding: [u32; 2],
 }
 
 /// One kernel to run.
@@ -42,6 +50,8 @@ pub struct Dispatch<'a> {
     pub variant: Variant,
     /// Buffers of bindings 1, 2, ….
     pub buffers: &'a [&'a wgpu::Buffer],
+    /// Bit b is set if the kernel does not use binding b in this variant.
+    pub unused: u32,
     /// Parameters; the recorder sets the groups.
     pub params: Params,
     /// Workgroups.
@@ -131,7 +141,9 @@ impl<'a> Recorder<'a> {
                 offset,
                 size: wgpu::BufferSize::new(size_of::<Params>() as u64),
             };
-            let group = self.device.bind(&pipeline, binding, dispatch.buffers);
+            let group = self
+                .device
+                .bind(&pipeline, binding, dispatch.buffers, dispatch.unused);
             let (x, y) = self.device.limits.grid(groups);
             {
                 let mut pass = self

@@ -25,6 +25,7 @@ pub fn scan(
         kernel: Kernel::ScanBlocks,
         variant,
         buffers: &[entries, &totals],
+        unused: 0,
         params: Params {
             count: count as u32,
             ..Params::default()

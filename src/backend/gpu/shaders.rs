@@ -22,12 +22,18 @@ pub enum Kernel {
     BinEdges,
     CountValues,
     ExpandCounts,
+    Replicate,
+    PartCount,
+    PartScatter,
+    PartSort,
+    ReplicateItems,
+    ReplicateBins,
 }
 
 impl Kernel {
     /// Every kernel.
     #[cfg(test)]
-    pub const ALL: [Kernel; 11] = [
+    pub const ALL: [Kernel; 17] = [
         Kernel::RadixCount,
         Kernel::RadixScatter,
         Kernel::ScanBlocks,
@@ -39,6 +45,12 @@ impl Kernel {
         Kernel::BinEdges,
         Kernel::CountValues,
         Kernel::ExpandCounts,
+        Kernel::Replicate,
+        Kernel::PartCount,
+        Kernel::PartScatter,
+        Kernel::PartSort,
+        Kernel::ReplicateItems,
+        Kernel::ReplicateBins,
     ];
 
     /// Its name and text.
@@ -63,6 +75,12 @@ impl Kernel {
             Kernel::BinEdges => file!("bin_edges"),
             Kernel::CountValues => file!("count_values"),
             Kernel::ExpandCounts => file!("expand_counts"),
+            Kernel::Replicate => file!("replicate"),
+            Kernel::PartCount => file!("part_count"),
+            Kernel::PartScatter => file!("part_scatter"),
+            Kernel::PartSort => file!("part_sort"),
+            Kernel::ReplicateItems => file!("replicate_items"),
+            Kernel::ReplicateBins => file!("replicate_bins"),
         }
     }
 
@@ -83,9 +101,11 @@ fn shared(name: &str) -> Option<&'static str> {
         };
     }
     files!(
+        "bins",
         "dispatch",
         "fixed_point",
         "items",
+        "model",
         "placement",
         "rows",
         "scan",
@@ -110,16 +130,46 @@ pub struct Variant {
     pub int64: bool,
     /// The device has subgroups of one size.
     pub subgroup: bool,
+    /// The model of simulated replicates; other kernels have none.
+    pub model: Option<ModelVariant>,
+}
+
+/// The model that a kernel of replicates is compiled for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct ModelVariant {
+    /// The kind of the law.
+    pub law: Law,
+    /// The curve is a table; otherwise it is the diagonal.
+    pub cells: bool,
+    /// Words that a workgroup sorts, a power of two.
+    pub capacity: u32,
+}
+
+/// Kinds of laws, as [`crate::model::Quantile`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Law {
+    Affine,
+    Nodes,
+    Empirical,
 }
 
 /// The whole WGSL text of a kernel.
 pub fn source(kernel: Kernel, variant: Variant) -> String {
     let mut text = String::new();
+    let model = variant.model.unwrap_or(ModelVariant {
+        law: Law::Affine,
+        cells: false,
+        capacity: 256,
+    });
     let flags: Vec<&str> = [
         ("DOUBLE", variant.dtype == Dtype::F64),
         ("WIDE", variant.wide),
         ("INT64", variant.int64),
         ("SUBGROUP", variant.subgroup),
+        ("AFFINE", model.law == Law::Affine),
+        ("NODES", model.law == Law::Nodes),
+        ("EMPIRICAL", model.law == Law::Empirical),
+        ("CELLS", model.cells),
     ]
     .into_iter()
     .filter_map(|(name, set)| set.then_some(name))
@@ -131,10 +181,11 @@ pub fn source(kernel: Kernel, variant: Variant) -> String {
     let _ = writeln!(
         text,
         "const STRIDE: u32 = {}u;\nconst FIELDS: u32 = {}u;\nconst FRACTION_BITS: u32 = {}u;\n\
-         const EXPONENT_OFFSET: i32 = {offset};",
+         const EXPONENT_OFFSET: i32 = {offset};\nconst CAPACITY: u32 = {}u;",
         variant.stride,
         variant.fields,
         variant.dtype.fraction_bits().min(31),
+        model.capacity,
     );
     let mut seen = HashSet::new();
     preprocess(kernel.file().1, &flags, &mut seen, &mut text);
@@ -187,6 +238,11 @@ mod tests {
             fields: 7,
             int64: bits & 8 != 0,
             subgroup: bits & 16 != 0,
+            model: Some(ModelVariant {
+                law: [Law::Affine, Law::Nodes, Law::Empirical][bits % 3],
+                cells: bits & 4 != 0,
+                capacity: 512,
+            }),
         })
     }
 

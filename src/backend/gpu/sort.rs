@@ -41,6 +41,7 @@ pub fn radix_sort(
             kernel: Kernel::RadixCount,
             variant,
             buffers: &[&source, &counts],
+            unused: 0,
             params,
             groups: tiles as u32,
             cost,
@@ -50,6 +51,7 @@ pub fn radix_sort(
             kernel: Kernel::RadixScatter,
             variant,
             buffers: &[&source, &counts, &target],
+            unused: 0,
             params,
             groups: tiles as u32,
             cost: 2 * cost,
@@ -79,6 +81,7 @@ pub fn counting_sort(
         kernel: Kernel::CountValues,
         variant,
         buffers: &[&packed, &starts],
+        unused: 0,
         params: Params {
             count: count as u32,
             ..Params::default()
@@ -92,6 +95,7 @@ pub fn counting_sort(
         kernel: Kernel::ExpandCounts,
         variant,
         buffers: &[&starts, &sorted],
+        unused: 0,
         params: Params {
             count: count as u32,
             tiles: VALUES as u32,
