@@ -20,12 +20,15 @@ impl Simulator for Cpu {
         count: usize,
     ) -> Result<Vec<ReplicateSums>, DeviceError> {
         let rows = replicates.rows as usize;
+        let cells = Cells::new(replicates.response);
         Ok((0..count)
             .into_par_iter()
             .with_min_len((1 << 14) / rows.max(1) + 1)
             .map_init(
                 || Scratch::new(rows),
-                |scratch, offset| scratch.replicate(replicates, first + offset as u64),
+                |scratch, offset| {
+                    scratch.replicate(replicates, cells.as_ref(), first + offset as u64)
+                },
             )
             .collect())
     }
@@ -54,13 +57,18 @@ impl Scratch {
         }
     }
 
-    fn replicate(&mut self, replicates: &Replicates<'_>, replicate: u64) -> ReplicateSums {
+    fn replicate(
+        &mut self,
+        replicates: &Replicates<'_>,
+        cells: Option<&Cells>,
+        replicate: u64,
+    ) -> ReplicateSums {
         let key = replicate_key(replicates.key, replicate);
         draw(key, replicate as u32, &mut self.uniform, &mut self.label);
         sort_uniform(&mut self.uniform, &mut self.spare);
         residuals(
             replicates.quantile,
-            replicates.response,
+            cells,
             &self.uniform,
             &self.label,
             &mut self.residual,
@@ -142,10 +150,50 @@ impl Scratch {
     }
 }
 
+/// A curve as the hot loop reads it: left limit below and right limit above in each word, and a last
+/// word for confidence 1, so that no row is a special case.
+struct Cells {
+    count: u32,
+    limits: Vec<u64>,
+}
+
+impl Cells {
+    fn new(response: &Response) -> Option<Self> {
+        let Response::Cells { cells, limits } = response else {
+            return None;
+        };
+        let pack = |left: u32, right: u32| u64::from(left) | u64::from(right) << 32;
+        let last = limits.last().map_or(0, |limits| limits[1]);
+        let packed = limits.iter().map(|limits| pack(limits[0], limits[1]));
+        Some(Cells {
+            count: *cells,
+            limits: packed.chain([pack(last, last)]).collect(),
+        })
+    }
+
+    /// [`Response::q30`] without branches.
+    #[inline(always)]
+    fn q30(&self, confidence: u32) -> u32 {
+        let place = u64::from(confidence).wrapping_mul(u64::from(self.count));
+        let cell = (place >> 30) as usize;
+        debug_assert!(cell < self.limits.len());
+        // SAFETY: a confidence is at most 2³⁰, so the cell is at most `count`, and there are
+        // `count` + 1 words. The check would keep this from being vectorised.
+        let limits = unsafe { *self.limits.get_unchecked(cell) };
+        let left = limits as u32;
+        let difference = ((limits >> 32) as u32).wrapping_sub(left) as i32;
+        let fraction = (place as u32) << 2;
+        let size = u64::from(difference.unsigned_abs()).wrapping_mul(u64::from(fraction));
+        let part = (size.wrapping_add(1 << 31) >> 32) as u32;
+        let sign = (difference >> 31) as u32;
+        left.wrapping_add((part ^ sign).wrapping_sub(sign))
+    }
+}
+
 /// Residuals and null variances of sorted rows.
 fn residuals(
     quantile: &Quantile,
-    response: &Response,
+    cells: Option<&Cells>,
     uniform: &[u32],
     label: &[u32],
     residual: &mut [i32],
@@ -153,7 +201,7 @@ fn residuals(
 ) {
     super::simd::dispatch!(residuals_body(
         quantile: &Quantile,
-        response: &Response,
+        cells: Option<&Cells>,
         uniform: &[u32],
         label: &[u32],
         residual: &mut [i32],
@@ -164,7 +212,7 @@ fn residuals(
 #[inline(always)]
 fn residuals_body(
     quantile: &Quantile,
-    response: &Response,
+    cells: Option<&Cells>,
     uniform: &[u32],
     label: &[u32],
     residual: &mut [i32],
@@ -176,28 +224,26 @@ fn residuals_body(
     // Confidences stay in `variance` until the last loop.
     match quantile {
         Quantile::Affine { start, width } => {
-            for (confidence, &word) in std::iter::zip(variance.iter_mut(), uniform) {
-                let product = u64::from(*width)
-                    .wrapping_mul(u64::from(word))
-                    .wrapping_add(1 << 31);
-                *confidence = start.wrapping_add((product >> 32) as u32);
+            for row in 0..rows {
+                let product = u64::from(*width).wrapping_mul(u64::from(uniform[row]));
+                variance[row] = start.wrapping_add((product.wrapping_add(1 << 31) >> 32) as u32);
             }
         }
         quantile => {
-            for (confidence, &word) in std::iter::zip(variance.iter_mut(), uniform) {
-                *confidence = quantile.q30(word);
+            for row in 0..rows {
+                variance[row] = quantile.q30(uniform[row]);
             }
         }
     }
-    match response {
-        Response::Calibrated => {
+    match cells {
+        None => {
             for row in 0..rows {
                 residual[row] = of_label(label[row], variance[row], variance[row]);
             }
         }
-        response => {
+        Some(cells) => {
             for row in 0..rows {
-                residual[row] = of_label(label[row], response.q30(variance[row]), variance[row]);
+                residual[row] = of_label(label[row], cells.q30(variance[row]), variance[row]);
             }
         }
     }

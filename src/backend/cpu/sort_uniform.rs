@@ -6,55 +6,75 @@
 pub fn sort_uniform(words: &mut [u32], scratch: &mut [u32]) {
     match words.len() {
         0..=24 => insertion(words),
-        25..=160 => {
-            one_pass::<8>(words, scratch);
-            insertion(words);
-        }
-        161..=6000 => {
-            two_passes::<8>(words, scratch);
+        25..=250 => one_byte_pass(words, scratch),
+        251..=6000 => {
+            two_passes::<8, 256>(words, scratch);
             insertion(words);
         }
         6001..=200_000 => {
-            two_passes::<11>(words, scratch);
+            two_passes::<11, 2048>(words, scratch);
             insertion(words);
         }
         _ => words.sort_unstable(),
     }
 }
 
-/// Orders rows by their leading `BITS` bits.
-fn one_pass<const BITS: u32>(words: &mut [u32], scratch: &mut [u32]) {
-    let mut starts = [0u32; 1 << 8];
+/// Sorts at most 255 rows: by their leading eight bits, with counters of a byte, of which eight are
+/// summed by one multiplication; then by insertion.
+fn one_byte_pass(words: &mut [u32], scratch: &mut [u32]) {
+    debug_assert!(words.len() <= 255);
+    let mut starts = [0u8; 256];
     for word in words.iter() {
-        starts[(word >> (32 - BITS)) as usize & 255] += 1;
+        let count = &mut starts[(word >> 24) as usize];
+        *count = count.wrapping_add(1);
     }
-    exclusive(&mut starts);
-    scatter::<256>(words, scratch, &mut starts, 32 - BITS);
-    words.copy_from_slice(scratch);
+    let mut before = 0u64;
+    for eight in starts.as_chunks_mut::<8>().0 {
+        let counts = u64::from_le_bytes(*eight);
+        // Byte b of the product is the sum of bytes 0 to b; nothing carries, as no sum passes 255.
+        let sums = counts.wrapping_mul(0x0101_0101_0101_0101);
+        let own = (sums << 8).wrapping_add(before.wrapping_mul(0x0101_0101_0101_0101));
+        *eight = own.to_le_bytes();
+        before = before.wrapping_add(sums >> 56);
+    }
+    for &word in words.iter() {
+        let place = &mut starts[(word >> 24) as usize];
+        scratch[usize::from(*place)] = word;
+        *place = place.wrapping_add(1);
+    }
+    // Insertion on the way back.
+    for row in 0..words.len() {
+        let word = scratch[row];
+        let mut place = row;
+        while place > 0 && words[place - 1] > word {
+            words[place] = words[place - 1];
+            place -= 1;
+        }
+        words[place] = word;
+    }
 }
 
 /// Orders rows by their leading 2 · `BITS` bits.
-fn two_passes<const BITS: u32>(words: &mut [u32], scratch: &mut [u32]) {
-    const MOST: usize = 1 << 11;
-    let mut low = [0u32; MOST];
-    let mut high = [0u32; MOST];
-    let values = 1usize << BITS;
-    let (low, high) = (&mut low[..values], &mut high[..values]);
+fn two_passes<const BITS: u32, const VALUES: usize>(words: &mut [u32], scratch: &mut [u32]) {
+    let mut low = [0u32; VALUES];
+    let mut high = [0u32; VALUES];
     for word in words.iter() {
-        low[(word >> (32 - 2 * BITS)) as usize & (values - 1)] += 1;
-        high[(word >> (32 - BITS)) as usize & (values - 1)] += 1;
+        let count = &mut low[(word >> (32 - 2 * BITS)) as usize % VALUES];
+        *count = count.wrapping_add(1);
+        let count = &mut high[(word >> (32 - BITS)) as usize % VALUES];
+        *count = count.wrapping_add(1);
     }
-    exclusive(low);
-    exclusive(high);
-    scatter_dynamic(words, scratch, low, 32 - 2 * BITS);
-    scatter_dynamic(scratch, words, high, 32 - BITS);
+    exclusive(&mut low);
+    exclusive(&mut high);
+    scatter(words, scratch, &mut low, 32 - 2 * BITS);
+    scatter(scratch, words, &mut high, 32 - BITS);
 }
 
 fn exclusive(counts: &mut [u32]) {
-    let mut sum = 0;
+    let mut sum = 0u32;
     for count in counts {
         let before = sum;
-        sum += *count;
+        sum = sum.wrapping_add(*count);
         *count = before;
     }
 }
@@ -65,15 +85,10 @@ fn scatter<const VALUES: usize>(
     starts: &mut [u32; VALUES],
     shift: u32,
 ) {
-    scatter_dynamic(source, target, starts, shift);
-}
-
-fn scatter_dynamic(source: &[u32], target: &mut [u32], starts: &mut [u32], shift: u32) {
-    let mask = starts.len() - 1;
     for &word in source {
-        let place = &mut starts[(word >> shift) as usize & mask];
+        let place = &mut starts[(word >> shift) as usize % VALUES];
         target[*place as usize] = word;
-        *place += 1;
+        *place = place.wrapping_add(1);
     }
 }
 
@@ -99,8 +114,10 @@ mod tests {
     #[test]
     fn sorts_every_size() {
         let mut rng = ThreefryRng::new(Key([8, 9]));
-        for size in [0, 1, 2, 24, 25, 160, 161, 1000, 6000, 6001, 50_000, 200_001] {
-            for mask in [u32::MAX, 0x8000_00FF] {
+        for size in [
+            0, 1, 2, 24, 25, 160, 250, 251, 1000, 6000, 6001, 50_000, 200_001,
+        ] {
+            for mask in [u32::MAX, 0x8000_00FF, 0xFF00_0000] {
                 if size > 6000 && mask != u32::MAX {
                     continue;
                 }
