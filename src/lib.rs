@@ -40,6 +40,7 @@
 //! 4. [`evaluation`] is the shape of what was found, and [`report`] writes it: tables, JSON, CSV and
 //!    reliability diagrams.
 //!
+//! `docs/specification.md` has all formulas and contracts; comments name its sections.
 //! [`reference`](mod@reference) holds the formulas a second time, written out in f64 as in the
 //! papers; it serves to check the rest, in the tests and on the user's machine ([`selfcheck`]).
 //! [`cli`] is the command line.

@@ -9,7 +9,7 @@ use crate::predictions::{Batch, Confidence, Dtype, Rows};
 use crate::random::{Key, Stream, ThreefryRng};
 use crate::reference;
 
-/// How far results may be from the f64 formulas (spec, section 6).
+/// How far results may be from the f64 formulas (specification, section 6).
 pub const TOLERANCE: f64 = 2e-9;
 
 /// Sizes around the tiles of the kernels, and those at which others went wrong.

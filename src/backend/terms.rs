@@ -1,4 +1,4 @@
-//! The integer terms of sorted rows (spec, section 6). Twin of `shaders/shared/terms.wgsl`.
+//! The integer terms of sorted rows (specification, section 6). Twin of `shaders/shared/terms.wgsl`.
 //!
 //! In sorted order equal confidences form runs. Everything that does not depend on the order of
 //! tied rows is a sum over runs and over pairs of runs that touch; the rest is a sum over rows.
