@@ -163,7 +163,11 @@ fn sample(case: Case, seed: u64) -> (Vec<f64>, Vec<bool>) {
                 Some(1) => 0.3,
                 Some(steps) => (uniform * f64::from(steps)).floor() / f64::from(steps - 1),
                 // Squared twice, so that there are small confidences too.
-                None => uniform.powi(if rng.next_u32() % 4 == 0 { 16 } else { 1 }),
+                None => uniform.powi(if rng.next_u32().is_multiple_of(4) {
+                    16
+                } else {
+                    1
+                }),
             };
             let value = match case.dtype {
                 Dtype::F16 => half::f16::from_f64(value).to_f64(),
