@@ -6,6 +6,7 @@
 //! dropped, clipped or reinterpreted.
 
 mod arrow;
+mod arrow_messages;
 mod cell;
 mod columns;
 mod contain;
@@ -133,7 +134,7 @@ pub fn read(path: &str, options: &Options) -> Result<Loaded, InputError> {
         Format::Csv(delimiter) => csv::read(path, stream.into_reader(), delimiter, options),
         Format::JsonLines => jsonl::read(path, stream.into_reader(), options),
         Format::ArrowStream => arrow::read_stream(path, stream.into_reader(), options),
-        Format::ArrowFile => arrow::read_file(path, &stream.into_store().map_err(failed)?, options),
+        Format::ArrowFile => arrow::read_file(path, stream.into_reader(), options),
         Format::Parquet => parquet::read(path, stream.into_store().map_err(failed)?, options),
         Format::Npy => npy::read(path, &stream.into_store().map_err(failed)?, options),
         Format::Npz => npz::read(path, &stream.into_store().map_err(failed)?, options),
