@@ -53,7 +53,13 @@ pub struct Evaluate {
     #[arg(long, value_enum, default_value_t, value_name = "NAME")]
     ties: Ties,
     /// Numbers of bins: whole numbers, sqrt, cbrt, n/20, n/10, n/C
-    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "10")]
+    #[arg(
+        long,
+        value_name = "LIST",
+        value_delimiter = ',',
+        default_value = "10",
+        allow_negative_numbers = true
+    )]
     bins: Vec<BinsRule>,
     /// How bins are laid
     #[arg(
