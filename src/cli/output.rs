@@ -1,18 +1,18 @@
 //! Results to standard output or a file, all at once or not at all.
 
-use std::fs;
+use std::fs::{self, File};
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 use super::failure::Failure;
 
-/// Writes finished results: to `path`, or to standard output. A reader of standard output that went
+/// Writes finished results: to `path`, or to standard output if there is none or it is `-`. A reader of standard output that went
 /// away (`| head`) is no error.
 ///
 /// # Errors
 /// If they cannot be written.
 pub fn write(path: Option<&Path>, contents: &[u8]) -> Result<(), Failure> {
-    let Some(path) = path else {
+    let Some(path) = path.filter(|path| *path != Path::new("-")) else {
         let mut stdout = io::stdout().lock();
         return match stdout.write_all(contents).and_then(|()| stdout.flush()) {
             Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(Failure::input(format!(
@@ -21,20 +21,31 @@ pub fn write(path: Option<&Path>, contents: &[u8]) -> Result<(), Failure> {
             _ => Ok(()),
         };
     };
-    // A name of its own first: a full disk must not leave half a file where a whole one was.
-    let partial = partial_name(path);
-    let written = fs::write(&partial, contents).and_then(|()| fs::rename(&partial, path));
-    written.map_err(|error| {
-        // Nothing more can be done if this fails too.
-        let _ = fs::remove_file(&partial);
-        Failure::input(format!("--output {}: {error}", path.display()))
-    })
+    // A link is followed, so that it stays one.
+    let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let written = match fs::metadata(&target) {
+        // A pipe or a device is written to and never replaced; a directory says that it is one.
+        Ok(metadata) if !metadata.is_file() => fs::write(&target, contents),
+        _ => replace(&target, contents),
+    };
+    written.map_err(|error| Failure::input(format!("--output {}: {error}", path.display())))
 }
 
-fn partial_name(path: &Path) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(".partial");
-    name.into()
+/// Writes under a name of its own first: a full disk must not leave half a file where a whole one
+/// was. A file that has that name already is spared.
+fn replace(target: &Path, contents: &[u8]) -> io::Result<()> {
+    let mut name = target.as_os_str().to_owned();
+    name.push(format!(".{}.partial", std::process::id()));
+    let partial = PathBuf::from(name);
+    let mut file = File::create_new(&partial)?;
+    let written = file
+        .write_all(contents)
+        .and_then(|()| fs::rename(&partial, target));
+    if written.is_err() {
+        // Nothing more can be done if this fails too.
+        let _ = fs::remove_file(&partial);
+    }
+    written
 }
 
 /// Refuses to write over a file that is read.
