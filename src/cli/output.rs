@@ -52,17 +52,32 @@ fn replace(target: &Path, contents: &[u8]) -> io::Result<()> {
 ///
 /// # Errors
 /// If `path`, given to `flag`, is one of `inputs`.
-pub fn spare_inputs(flag: &str, path: &Path, inputs: &[String]) -> Result<(), Failure> {
-    let Ok(target) = fs::canonicalize(path) else {
-        // What does not exist cannot be overwritten.
-        return Ok(());
-    };
-    let same = |input: &&String| fs::canonicalize(input).is_ok_and(|input| input == target);
-    match inputs.iter().find(same) {
+pub fn spare_inputs(flag: &str, path: &Path, inputs: &[&Path]) -> Result<(), Failure> {
+    match inputs.iter().find(|input| same_file(path, input)) {
         Some(input) => Err(Failure::input(format!(
-            "{flag} {}: this is the input {input}, which would be lost; give another name",
-            path.display()
+            "{flag} {}: this is the input {}, which would be lost; give another name",
+            path.display(),
+            input.display()
         ))),
         None => Ok(()),
     }
+}
+
+/// Whether two names lead to one file, which need not exist yet. Pipes and devices hold nothing that
+/// could be lost.
+pub fn same_file(a: &Path, b: &Path) -> bool {
+    fn resolve(path: &Path) -> Option<PathBuf> {
+        if let Ok(metadata) = fs::metadata(path) {
+            return metadata
+                .is_file()
+                .then(|| fs::canonicalize(path).ok())
+                .flatten();
+        }
+        let directory = match path.parent()? {
+            parent if parent.as_os_str().is_empty() => Path::new("."),
+            parent => parent,
+        };
+        Some(fs::canonicalize(directory).ok()?.join(path.file_name()?))
+    }
+    matches!((resolve(a), resolve(b)), (Some(a), Some(b)) if a == b)
 }
