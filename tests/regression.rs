@@ -5,8 +5,8 @@ mod common;
 
 use std::process::Command;
 
-use common::{DTYPES, Spread, batch, gpu, rows, shuffled};
-use half::{bf16, f16};
+use common::{DTYPES, Spread, batch, gpu, narrow, rows, shuffled};
+use half::f16;
 use rankece::backend::cpu::Cpu;
 use rankece::backend::gpu::DeviceOptions;
 use rankece::backend::{Backend, Closed, Scheme, Ties};
@@ -130,16 +130,6 @@ fn result(batch: Batch, options: &Options, backend: &dyn Backend) -> Evaluated {
     let results = evaluate(batch, vec![info], options, backend).expect("it is evaluated");
     assert_eq!(results.len(), 1);
     results.into_iter().next().expect("one")
-}
-
-/// The nearest confidence of a type.
-fn narrow(dtype: Dtype, value: f64) -> f64 {
-    match dtype {
-        Dtype::F16 => f16::from_f64(value).to_f64(),
-        Dtype::Bf16 => bf16::from_f64(value).to_f64(),
-        Dtype::F32 => f64::from(value as f32),
-        Dtype::F64 => value,
-    }
 }
 
 #[track_caller]

@@ -3,6 +3,7 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::LazyLock;
 
 use serde_json::Value;
 use tempfile::TempDir;
@@ -202,6 +203,11 @@ impl Files {
 /// Whether this machine has an adapter, a software one counted. Without one says so, or fails if
 /// `RANKECE_REQUIRE_GPU` is 1.
 pub fn has_adapter() -> bool {
+    static ADAPTER: LazyLock<bool> = LazyLock::new(find_adapter);
+    *ADAPTER
+}
+
+fn find_adapter() -> bool {
     let list = rankece(["devices", "--format", "json"]).done().json();
     let adapters = list["adapters"].as_array().expect("a list of adapters");
     if adapters.is_empty() {
