@@ -1,6 +1,6 @@
 //! Real predictions, whole and in groups, and sizes past what a device binds at once.
 //!
-//! The largest sizes take minutes on a software adapter and are left out of a normal run:
+//! The largest sizes take tens of seconds each on a software adapter, and are left out of a normal run:
 //!
 //! ```text
 //! cargo test --release --test data_files -- --ignored --nocapture --test-threads 1
@@ -289,21 +289,21 @@ fn gpu_2_to_the_20_rows_and_7() {
 
 /// Half of a binding of 128 MiB.
 #[test]
-#[ignore = "about a minute on a software adapter"]
+#[ignore = "tens of seconds on a software adapter, and a gigabyte of memory"]
 fn gpu_2_to_the_24_rows_and_1000() {
     size(Dtype::F32, (1 << 24) + 1000);
 }
 
 /// Past a binding of 128 MiB, as software adapters have it.
 #[test]
-#[ignore = "minutes on a software adapter"]
+#[ignore = "tens of seconds on a software adapter, and gigabytes of memory"]
 fn gpu_2_to_the_25_rows_and_1000() {
     size(Dtype::F32, (1 << 25) + 1000);
 }
 
 /// Past a binding of 128 MiB with confidences of 64 bits.
 #[test]
-#[ignore = "minutes on a software adapter"]
+#[ignore = "tens of seconds on a software adapter, and gigabytes of memory"]
 fn gpu_2_to_the_24_rows_and_1000_in_double_precision() {
     size(Dtype::F64, (1 << 24) + 1000);
 }
