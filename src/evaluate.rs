@@ -64,7 +64,21 @@ pub enum EvaluateError {
     /// A rule gave too many bins.
     #[error(transparent)]
     Bins(#[from] TooManyBins),
+    /// The bins of all results together are too many.
+    #[error(
+        "--bins and --bin-scheme ask for {bins} bins over {segments} results; the most is \
+         {MOST_BINS_IN_ALL} in all"
+    )]
+    BinsInAll {
+        /// The bins.
+        bins: u64,
+        /// The results.
+        segments: usize,
+    },
 }
+
+/// The most bins of one batch, over all its segments and binnings; they take some gigabytes.
+pub const MOST_BINS_IN_ALL: u64 = 1 << 26;
 
 /// Evaluates every segment of a batch; `segments` tells what each is.
 ///
@@ -126,7 +140,8 @@ pub fn evaluate_slices<C: Confidence>(
 }
 
 /// What to ask of the backend, and the rule of each binning.
-fn request(batch: &Batch, options: &Options) -> Result<(Request, Vec<BinsRule>), TooManyBins> {
+fn request(batch: &Batch, options: &Options) -> Result<(Request, Vec<BinsRule>), EvaluateError> {
+    check_bins(batch, options)?;
     let mut binnings = Vec::new();
     let mut rules = Vec::new();
     for &scheme in &options.schemes {
@@ -152,6 +167,24 @@ fn request(batch: &Batch, options: &Options) -> Result<(Request, Vec<BinsRule>),
         binnings,
     };
     Ok((request, rules))
+}
+
+/// Counts bins before there is memory for any.
+fn check_bins(batch: &Batch, options: &Options) -> Result<(), EvaluateError> {
+    let mut bins = 0u64;
+    for rule in &options.bins {
+        for pair in batch.offsets().windows(2) {
+            let of_one = u64::from(rule.bins((pair[1] - pair[0]) as u64)?);
+            bins = bins.saturating_add(of_one.saturating_mul(options.schemes.len() as u64));
+        }
+    }
+    if bins > MOST_BINS_IN_ALL {
+        return Err(EvaluateError::BinsInAll {
+            bins,
+            segments: batch.segments(),
+        });
+    }
+    Ok(())
 }
 
 /// The integers of one segment.

@@ -59,8 +59,9 @@ impl From<EvaluateError> for Failure {
     fn from(error: EvaluateError) -> Self {
         match error {
             EvaluateError::Device(error) => error.into(),
-            EvaluateError::Batch(error) => Failure::input(error),
-            EvaluateError::Bins(error) => Failure::input(error),
+            EvaluateError::Batch(_) | EvaluateError::Bins(_) | EvaluateError::BinsInAll { .. } => {
+                Failure::input(error)
+            }
         }
     }
 }
