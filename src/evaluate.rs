@@ -1,13 +1,14 @@
 //! From batches of predictions to everything there is to know about their calibration.
 
+use crate::backend::cpu::Cpu;
 use crate::backend::{Backend, Binning, Closed, DeviceError, Request, Scheme, SegmentSums, Ties};
-use crate::evaluation::{Evaluated, Gate, RankEce, Verdict};
+use crate::evaluation::{Evaluated, Gate, RankEce, Reduction, Verdict};
 use crate::inference::decision_risk::decision_risk;
 use crate::inference::gate;
 use crate::inference::intervals::{self, IntervalName};
 use crate::inference::tests_of_calibration::{self as tests, TestName};
 use crate::input::SegmentInfo;
-use crate::predictions::{Batch, Dtype};
+use crate::predictions::{Batch, BatchError, Confidence, Dtype};
 use crate::random::{Key, Stream};
 use crate::statistic::log_loss::{LogLossSums, log_loss};
 use crate::statistic::{BinsRule, TooManyBins, binned};
@@ -54,6 +55,9 @@ impl Default for Options {
 /// Why an evaluation stopped.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum EvaluateError {
+    /// The rows are not confidences with their labels.
+    #[error(transparent)]
+    Batch(#[from] BatchError),
     /// The device failed, and no CPU stands behind it.
     #[error(transparent)]
     Device(#[from] DeviceError),
@@ -79,7 +83,7 @@ pub const MOST_BINS_IN_ALL: u64 = 1 << 26;
 /// Evaluates every segment of a batch; `segments` tells what each is.
 ///
 /// # Errors
-/// If the backend fails, or a rule asks for too many bins.
+/// If the backend fails, or rules ask for too many bins.
 ///
 /// # Panics
 /// If `segments` are not as many as the batch has.
@@ -108,6 +112,31 @@ pub fn evaluate(
             segment.evaluated(info, options)
         })
         .collect())
+}
+
+/// Evaluates one sample on the CPU: confidences in \[0, 1\] with their labels, row by row.
+///
+/// The result's `source` is empty, as there is no file.
+///
+/// # Errors
+/// If the lengths differ, a confidence is NaN or outside \[0, 1\], there are 2³² rows or more, or a
+/// rule asks for too many bins.
+pub fn evaluate_slices<C: Confidence>(
+    confidences: &[C],
+    labels: &[bool],
+    options: &Options,
+) -> Result<Evaluated, EvaluateError> {
+    let batch = Batch::from_slices(confidences, labels)?;
+    let sample = SegmentInfo {
+        source: String::new(),
+        group: None,
+        reduction: Reduction::Binary,
+        class: None,
+        skipped: 0,
+    };
+    let mut results = evaluate(batch, vec![sample], options, &Cpu::default())?;
+    // A batch from slices has one segment, so there is one result.
+    Ok(results.remove(0))
 }
 
 /// What to ask of the backend, and the rule of each binning.

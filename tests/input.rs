@@ -686,11 +686,11 @@ fn real_files_have_their_rows() {
     // NumPy: probs.max(1)[:2], and whether probs.argmax(1) is the label.
     assert_eq!(
         loaded.batch.rows().word(0),
-        u64::from(0.71918148f32.to_bits()) << 1 | 1
+        u64::from(0.719_181_5f32.to_bits()) << 1 | 1
     );
     assert_eq!(
         loaded.batch.rows().word(1) >> 1,
-        u64::from(0.53998572f32.to_bits())
+        u64::from(0.539_985_7f32.to_bits())
     );
     let class_wise = Options {
         reduce: Reduce::ClassWise,
@@ -811,6 +811,14 @@ fn labels_that_are_not_binary_are_refused() {
     );
     assert_says(&refuse("yes no"), &["row 1", "label `yes`"]);
     assert_says(&refuse("1 -1 0"), &["row 3", "both -1 and 0"]);
+    for labels in [[0.0, 1.0, -1.0], [-1.0, 1.0, 0.0]] {
+        let values = labels.map(|label| [0.5, label]).concat();
+        let array = npy(&[3, 2], npyz::Order::C, &values);
+        assert_says(
+            &refusal("y.npy", array, &options()),
+            &["row 3, column `1`", "both -1 and 0"],
+        );
+    }
     assert_says(&refuse("1 NA"), &["row 2, column `y`", "label is missing"]);
     let swapped = refusal("y.csv", "p,y\n1,1\n0,0.3\n1,0.8\n", &options());
     assert_says(&swapped, &["label `0.3`", "look swapped"]);
@@ -887,6 +895,14 @@ fn missing_rows_are_left_out_and_counted_when_asked() {
         skip_missing: true,
         ..options()
     };
+    // The label of a row that is left out says nothing of the others.
+    let values = [f64::NAN, 0.0, 0.5, -1.0, 0.25, 1.0];
+    let array = npy(&[3, 2], npyz::Order::C, &values);
+    let loaded = load_text("s.npy", array, &skip).unwrap();
+    assert_eq!(
+        loaded.batch,
+        Batch::from_slices(&[0.5, 0.25], &[false, true]).unwrap()
+    );
     let loaded = load_text("s", parquet(&batch), &skip).unwrap();
     assert_eq!(
         (loaded.batch.rows().len(), loaded.segments[0].skipped),

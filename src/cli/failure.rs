@@ -59,6 +59,7 @@ impl From<EvaluateError> for Failure {
     fn from(error: EvaluateError) -> Self {
         match error {
             EvaluateError::Device(error) => error.into(),
+            EvaluateError::Batch(error) => Failure::input(error),
             EvaluateError::Bins(_) | EvaluateError::BinsInAll { .. } => Failure::input(error),
         }
     }

@@ -1,4 +1,4 @@
-//! The command line (spec, section 7).
+//! The command line (specification, section 7).
 
 mod backend;
 mod devices;

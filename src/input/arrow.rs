@@ -39,9 +39,9 @@ pub(super) fn read_stream(
 ) -> Result<Loaded, InputError> {
     let (messages, mut loaded) = read_messages(file, Messages::open(source), options)?;
     if !messages.has_end_marker() {
-        loaded.notes.push(format!(
-            "{file}: the Arrow stream has no end marker; it may be cut off"
-        ));
+        loaded
+            .notes
+            .push("the Arrow stream has no end marker; it may be cut off".to_owned());
     }
     Ok(loaded)
 }

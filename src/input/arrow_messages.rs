@@ -77,7 +77,7 @@ impl<R: Read> Messages<R> {
             batches: 0,
             end_marker: false,
         };
-        let (metadata, _) = messages.next_message()?.ok_or("there is no schema")?;
+        let Encoded { metadata, .. } = messages.next_message()?.ok_or("there is no schema")?;
         let message = root_as_message(&metadata).map_err(|error| error.to_string())?;
         let schema = message.header_as_schema().ok_or("there is no schema")?;
         if !schema.endianness().equals_to_target_endianness() {
@@ -94,7 +94,7 @@ impl<R: Read> Messages<R> {
 
     /// The next record batch; none after the last.
     pub(super) fn next(&mut self) -> Result<Option<RecordBatch>, String> {
-        while let Some((metadata, body)) = self.next_message()? {
+        while let Some(Encoded { metadata, body }) = self.next_message()? {
             let message = root_as_message(&metadata).map_err(|error| error.to_string())?;
             let version = message.version();
             if let Some(batch) = message.header_as_record_batch() {
@@ -143,8 +143,8 @@ impl<R: Read> Messages<R> {
         Ok(())
     }
 
-    /// The metadata and the body of the next message.
-    fn next_message(&mut self) -> Result<Option<(Vec<u8>, Vec<u8>)>, String> {
+    /// The next message; none after the last.
+    fn next_message(&mut self) -> Result<Option<Encoded>, String> {
         let mut word = Vec::new();
         match self.first.take() {
             Some(first) => word = first,
@@ -175,13 +175,19 @@ impl<R: Read> Messages<R> {
         let length =
             usize::try_from(message.bodyLength()).map_err(|_| "a body of negative length")?;
         let body = exactly(&mut self.source, length)?;
-        Ok(Some((metadata, body)))
+        Ok(Some(Encoded { metadata, body }))
     }
 }
 
 fn read_all(mut source: impl Read, bytes: &mut Vec<u8>) -> Result<(), String> {
     let read = source.read_to_end(bytes);
     read.map(|_| ()).map_err(|error| error.to_string())
+}
+
+/// A message as it is in the stream.
+struct Encoded {
+    metadata: Vec<u8>,
+    body: Vec<u8>,
 }
 
 /// So many bytes. Memory is taken as they come, not as a damaged length claims.

@@ -35,7 +35,7 @@ use crate::predictions::Batch;
 use sniff::{Format, sniff};
 use source::Stream;
 
-/// How a row of a probability matrix becomes a confidence (spec, section 1).
+/// How a row of a probability matrix becomes a confidence (specification, section 1).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, clap::ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub enum Reduce {
@@ -130,7 +130,7 @@ pub fn read(path: &str, options: &Options) -> Result<Loaded, InputError> {
         )
         .remedy("Name its column of labels with --label."));
     }
-    match format {
+    let read = match format {
         Format::Csv(delimiter) => csv::read(path, stream.into_reader(), delimiter, options),
         Format::JsonLines => jsonl::read(path, stream.into_reader(), options),
         Format::ArrowStream => arrow::read_stream(path, stream.into_reader(), options),
@@ -145,5 +145,11 @@ pub fn read(path: &str, options: &Options) -> Result<Loaded, InputError> {
             format!("not a readable format: {what}"),
         )
         .remedy("Readable: CSV, TSV, JSON Lines, Parquet, Arrow IPC, .npy, .npz.")),
-    }
+    };
+    read.map(|mut loaded| {
+        for note in &mut loaded.notes {
+            *note = format!("{}: {note}", error::shown(path));
+        }
+        loaded
+    })
 }
