@@ -83,7 +83,7 @@ pub const MOST_BINS_IN_ALL: u64 = 1 << 26;
 /// Evaluates every segment of a batch; `segments` tells what each is.
 ///
 /// # Errors
-/// If the backend fails, or a rule asks for too many bins.
+/// If the backend fails, or rules ask for too many bins.
 ///
 /// # Panics
 /// If `segments` are not as many as the batch has.

@@ -9,7 +9,7 @@ use super::program::{
 fn without_backend<'a>(outcome: &'a Outcome, format: &str) -> (&'a str, &'a str) {
     let text = outcome.stdout.as_str();
     let parts = match format {
-        "csv" => text.split_once('\n').map(|(named, rest)| (named, rest)),
+        "csv" => text.split_once('\n'),
         "json" => text.split_once("\"seed\""),
         _ => text
             .rsplit_once(concat!("\nrankece ", env!("CARGO_PKG_VERSION"), ", "))
