@@ -1,13 +1,14 @@
 //! From batches of predictions to everything there is to know about their calibration.
 
+use crate::backend::cpu::Cpu;
 use crate::backend::{Backend, Binning, Closed, DeviceError, Request, Scheme, SegmentSums, Ties};
-use crate::evaluation::{Evaluated, Gate, RankEce, Verdict};
+use crate::evaluation::{Evaluated, Gate, RankEce, Reduction, Verdict};
 use crate::inference::decision_risk::decision_risk;
 use crate::inference::gate;
 use crate::inference::intervals::{self, IntervalName};
 use crate::inference::tests_of_calibration::{self as tests, TestName};
 use crate::input::SegmentInfo;
-use crate::predictions::{Batch, Dtype};
+use crate::predictions::{Batch, BatchError, Confidence, Dtype};
 use crate::random::{Key, Stream};
 use crate::statistic::log_loss::{LogLossSums, log_loss};
 use crate::statistic::{BinsRule, TooManyBins, binned};
@@ -54,18 +55,35 @@ impl Default for Options {
 /// Why an evaluation stopped.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum EvaluateError {
+    /// The rows are not confidences with their labels.
+    #[error(transparent)]
+    Batch(#[from] BatchError),
     /// The device failed, and no CPU stands behind it.
     #[error(transparent)]
     Device(#[from] DeviceError),
     /// A rule gave too many bins.
     #[error(transparent)]
     Bins(#[from] TooManyBins),
+    /// The bins of all results together are too many.
+    #[error(
+        "--bins and --bin-scheme ask for {bins} bins over {segments} results; the most is \
+         {MOST_BINS_IN_ALL} in all"
+    )]
+    BinsInAll {
+        /// The bins.
+        bins: u64,
+        /// The results.
+        segments: usize,
+    },
 }
+
+/// The most bins of one batch, over all its segments and binnings; they take some gigabytes.
+pub const MOST_BINS_IN_ALL: u64 = 1 << 26;
 
 /// Evaluates every segment of a batch; `segments` tells what each is.
 ///
 /// # Errors
-/// If the backend fails, or a rule asks for too many bins.
+/// If the backend fails, or rules ask for too many bins.
 ///
 /// # Panics
 /// If `segments` are not as many as the batch has.
@@ -96,8 +114,34 @@ pub fn evaluate(
         .collect())
 }
 
+/// Evaluates one sample on the CPU: confidences in \[0, 1\] with their labels, row by row.
+///
+/// The result's `source` is empty, as there is no file.
+///
+/// # Errors
+/// If the lengths differ, a confidence is NaN or outside \[0, 1\], there are 2³² rows or more, or a
+/// rule asks for too many bins.
+pub fn evaluate_slices<C: Confidence>(
+    confidences: &[C],
+    labels: &[bool],
+    options: &Options,
+) -> Result<Evaluated, EvaluateError> {
+    let batch = Batch::from_slices(confidences, labels)?;
+    let sample = SegmentInfo {
+        source: String::new(),
+        group: None,
+        reduction: Reduction::Binary,
+        class: None,
+        skipped: 0,
+    };
+    let mut results = evaluate(batch, vec![sample], options, &Cpu::default())?;
+    // A batch from slices has one segment, so there is one result.
+    Ok(results.remove(0))
+}
+
 /// What to ask of the backend, and the rule of each binning.
-fn request(batch: &Batch, options: &Options) -> Result<(Request, Vec<BinsRule>), TooManyBins> {
+fn request(batch: &Batch, options: &Options) -> Result<(Request, Vec<BinsRule>), EvaluateError> {
+    check_bins(batch, options)?;
     let mut binnings = Vec::new();
     let mut rules = Vec::new();
     for &scheme in &options.schemes {
@@ -123,6 +167,24 @@ fn request(batch: &Batch, options: &Options) -> Result<(Request, Vec<BinsRule>),
         binnings,
     };
     Ok((request, rules))
+}
+
+/// Counts bins before there is memory for any.
+fn check_bins(batch: &Batch, options: &Options) -> Result<(), EvaluateError> {
+    let mut bins = 0u64;
+    for rule in &options.bins {
+        for pair in batch.offsets().windows(2) {
+            let of_one = u64::from(rule.bins((pair[1] - pair[0]) as u64)?);
+            bins = bins.saturating_add(of_one.saturating_mul(options.schemes.len() as u64));
+        }
+    }
+    if bins > MOST_BINS_IN_ALL {
+        return Err(EvaluateError::BinsInAll {
+            bins,
+            segments: batch.segments(),
+        });
+    }
+    Ok(())
 }
 
 /// The integers of one segment.

@@ -1,4 +1,5 @@
-//! What `evaluate` finds out: the shape of its JSON (spec, section 8), which every report reads.
+//! What `evaluate` finds out: the shape of its JSON (specification, section 8), which every report
+//! reads.
 
 use std::collections::BTreeMap;
 

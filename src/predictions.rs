@@ -311,6 +311,8 @@ impl Batch {
 
     /// Consecutive segments of the given sizes.
     ///
+    /// Every word must be one that [`Confidence::word`] gives; this is not looked at again.
+    ///
     /// # Errors
     /// If the sizes do not add up to the number of rows, or one is 2³² or more.
     pub fn new(rows: Rows, sizes: &[usize]) -> Result<Self, BatchError> {

@@ -9,7 +9,7 @@ use crate::predictions::{Batch, Confidence, Dtype, Rows};
 use crate::random::{Key, Stream, ThreefryRng};
 use crate::reference;
 
-/// How far results may be from the f64 formulas (spec, section 6).
+/// How far results may be from the f64 formulas (specification, section 6).
 pub const TOLERANCE: f64 = 2e-9;
 
 /// Sizes around the tiles of the kernels, and those at which others went wrong.
@@ -162,8 +162,9 @@ fn sample(case: Case, seed: u64) -> (Vec<f64>, Vec<bool>) {
             let value = match case.steps {
                 Some(1) => 0.3,
                 Some(steps) => (uniform * f64::from(steps)).floor() / f64::from(steps - 1),
-                // Squared twice, so that there are small confidences too.
-                None => uniform.powi(if rng.next_u32() % 4 == 0 { 16 } else { 1 }),
+                // Small confidences too, a quarter of them.
+                None if rng.next_u32().is_multiple_of(4) => uniform.powi(16),
+                None => uniform,
             };
             let value = match case.dtype {
                 Dtype::F16 => half::f16::from_f64(value).to_f64(),

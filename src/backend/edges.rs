@@ -32,8 +32,8 @@ pub fn edge_bits(dtype: Dtype, j: u32, bins: u32) -> u64 {
 /// The rank, from 0, whose run of equal confidences decides where equal-mass bin `j` of a segment of
 /// `rows` rows begins, for 0 < j < bins.
 ///
-/// The block of ranks a..b (from 1) goes whole to bin ⌊K(a+b-1)/(2n)⌋ (spec, section 2). Blocks
-/// before this run have a+b-1 < 2nj/K, blocks after it more, so it alone decides.
+/// The block of ranks a..b (from 1) goes whole to bin ⌊K(a+b-1)/(2n)⌋ (specification, section 2).
+/// Blocks before this run have a+b-1 < 2nj/K, blocks after it more, so it alone decides.
 pub fn mass_rank(rows: u32, bins: u32, j: u32) -> u32 {
     (u64::from(rows) * u64::from(j) / u64::from(bins)) as u32
 }

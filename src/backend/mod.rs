@@ -75,7 +75,8 @@ pub struct Request {
     pub binnings: Vec<Binning>,
 }
 
-/// The integer sums of one segment (spec, section 6). With n rows, z the confidences, y the labels:
+/// The integer sums of one segment (specification, section 6). With n rows, z the confidences, y the
+/// labels:
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SegmentSums {
     /// n, the number of rows.
@@ -106,7 +107,8 @@ pub struct SegmentSums {
     pub binned: Vec<Vec<BinSums>>,
 }
 
-/// Sums over the n-3 runs of four neighbours in confidence (spec, section 4), Q58; 0 if n < 4.
+/// Sums over the n-3 runs of four neighbours in confidence (specification, section 4), Q58; 0 if
+/// n < 4.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct NeighbourSums {
     /// Σ abcd, estimates E r⁴.

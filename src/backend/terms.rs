@@ -1,4 +1,4 @@
-//! The integer terms of sorted rows (spec, section 6). Twin of `shaders/shared/terms.wgsl`.
+//! The integer terms of sorted rows (specification, section 6). Twin of `shaders/shared/terms.wgsl`.
 //!
 //! In sorted order equal confidences form runs. Everything that does not depend on the order of
 //! tied rows is a sum over runs and over pairs of runs that touch; the rest is a sum over rows.
@@ -97,7 +97,7 @@ impl RunSums {
             - i128::from(fraction * (u64::from(ONE_Q30) - fraction));
         // The pairs inside the run are numbered from first_rank + 1 on.
         let pairs = size - 1;
-        let first_is_odd = u64::from(run.first_rank % 2 == 0);
+        let first_is_odd = u64::from(run.first_rank.is_multiple_of(2));
         let odd = (pairs + first_is_odd) / 2;
         self.null_odd += square * u128::from(odd);
         self.null_even += square * u128::from(pairs - odd);

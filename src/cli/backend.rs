@@ -39,8 +39,28 @@ pub struct BackendFlags {
     #[arg(long, value_name = "NAME|INDEX")]
     pub adapter: Option<String>,
     /// Threads of the CPU; 0: as many as cores
-    #[arg(long, default_value_t = 0, value_name = "N", hide_default_value = true)]
+    #[arg(
+        long,
+        default_value_t = 0,
+        value_name = "N",
+        hide_default_value = true,
+        value_parser = threads,
+        allow_negative_numbers = true
+    )]
     pub threads: usize,
+}
+
+/// The most threads: more than any machine has cores, and few enough for every system to start.
+const MOST_THREADS: usize = 1024;
+
+/// A number of threads.
+fn threads(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(threads) if threads <= MOST_THREADS => Ok(threads),
+        _ => Err(format!(
+            "must be a whole number from 0 (as many as cores) to {MOST_THREADS}"
+        )),
+    }
 }
 
 /// A backend that is ready.

@@ -1,6 +1,6 @@
 //! `rankece evaluate`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::time::{Duration, Instant};
 
@@ -53,7 +53,13 @@ pub struct Evaluate {
     #[arg(long, value_enum, default_value_t, value_name = "NAME")]
     ties: Ties,
     /// Numbers of bins: whole numbers, sqrt, cbrt, n/20, n/10, n/C
-    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "10")]
+    #[arg(
+        long,
+        value_name = "LIST",
+        value_delimiter = ',',
+        default_value = "10",
+        allow_negative_numbers = true
+    )]
     bins: Vec<BinsRule>,
     /// How bins are laid
     #[arg(
@@ -192,13 +198,34 @@ impl Evaluate {
                 "standard input (-) can be read only once; name it once",
             ));
         }
+        if self.files.iter().any(String::is_empty) {
+            return Err(Failure::input(
+                "the name of a FILE is empty; is a variable of the shell unset?",
+            ));
+        }
+        let inputs: Vec<&Path> = self
+            .files
+            .iter()
+            .filter(|file| *file != "-")
+            .map(Path::new)
+            .chain(self.labels.as_deref())
+            .collect();
         if let Some(path) = &self.common.output {
-            output::spare_inputs("--output", path, &self.files)?;
+            output::spare_inputs("--output", path, &inputs)?;
         }
         if let Some(path) = &self.common.plot {
             plot::PlotFormat::of(path)
                 .map_err(|error| Failure::input(format!("--plot: {error}")))?;
-            output::spare_inputs("--plot", path, &self.files)?;
+            output::spare_inputs("--plot", path, &inputs)?;
+            if let Some(output) = &self.common.output
+                && output::same_file(path, output)
+            {
+                return Err(Failure::input(format!(
+                    "--plot {}: --output names the same file, and one would be lost; give another \
+                     name",
+                    path.display()
+                )));
+            }
         }
         Ok(())
     }

@@ -59,7 +59,9 @@ impl From<EvaluateError> for Failure {
     fn from(error: EvaluateError) -> Self {
         match error {
             EvaluateError::Device(error) => error.into(),
-            EvaluateError::Bins(error) => Failure::input(error),
+            EvaluateError::Batch(_) | EvaluateError::Bins(_) | EvaluateError::BinsInAll { .. } => {
+                Failure::input(error)
+            }
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The command line (spec, section 7).
+//! The command line (specification, section 7).
 
 mod backend;
 mod devices;
@@ -44,10 +44,21 @@ struct Common {
     #[command(flatten)]
     backend: BackendFlags,
     /// Seed of everything random
-    #[arg(long, default_value_t = 1, value_name = "N")]
+    #[arg(
+        long,
+        default_value_t = 1,
+        value_name = "N",
+        allow_negative_numbers = true
+    )]
     seed: u64,
     /// Level of tests; intervals hold with probability 1 - alpha
-    #[arg(long, default_value_t = 0.05, value_name = "A", value_parser = level)]
+    #[arg(
+        long,
+        default_value_t = 0.05,
+        value_name = "A",
+        value_parser = level,
+        allow_negative_numbers = true
+    )]
     alpha: f64,
     /// How results are written
     #[arg(long, value_enum, default_value_t, value_name = "NAME")]

@@ -1,18 +1,18 @@
 //! Results to standard output or a file, all at once or not at all.
 
-use std::fs;
+use std::fs::{self, File};
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 use super::failure::Failure;
 
-/// Writes finished results: to `path`, or to standard output. A reader of standard output that went
+/// Writes finished results: to `path`, or to standard output if there is none or it is `-`. A reader of standard output that went
 /// away (`| head`) is no error.
 ///
 /// # Errors
 /// If they cannot be written.
 pub fn write(path: Option<&Path>, contents: &[u8]) -> Result<(), Failure> {
-    let Some(path) = path else {
+    let Some(path) = path.filter(|path| *path != Path::new("-")) else {
         let mut stdout = io::stdout().lock();
         return match stdout.write_all(contents).and_then(|()| stdout.flush()) {
             Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(Failure::input(format!(
@@ -21,37 +21,63 @@ pub fn write(path: Option<&Path>, contents: &[u8]) -> Result<(), Failure> {
             _ => Ok(()),
         };
     };
-    // A name of its own first: a full disk must not leave half a file where a whole one was.
-    let partial = partial_name(path);
-    let written = fs::write(&partial, contents).and_then(|()| fs::rename(&partial, path));
-    written.map_err(|error| {
-        // Nothing more can be done if this fails too.
-        let _ = fs::remove_file(&partial);
-        Failure::input(format!("--output {}: {error}", path.display()))
-    })
+    // A link is followed, so that it stays one.
+    let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let written = match fs::metadata(&target) {
+        // A pipe or a device is written to and never replaced; a directory says that it is one.
+        Ok(metadata) if !metadata.is_file() => fs::write(&target, contents),
+        _ => replace(&target, contents),
+    };
+    written.map_err(|error| Failure::input(format!("--output {}: {error}", path.display())))
 }
 
-fn partial_name(path: &Path) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(".partial");
-    name.into()
+/// Writes under a name of its own first: a full disk must not leave half a file where a whole one
+/// was. A file that has that name already is spared.
+fn replace(target: &Path, contents: &[u8]) -> io::Result<()> {
+    let mut name = target.as_os_str().to_owned();
+    name.push(format!(".{}.partial", std::process::id()));
+    let partial = PathBuf::from(name);
+    let mut file = File::create_new(&partial)?;
+    let written = file
+        .write_all(contents)
+        .and_then(|()| fs::rename(&partial, target));
+    if written.is_err() {
+        // Nothing more can be done if this fails too.
+        let _ = fs::remove_file(&partial);
+    }
+    written
 }
 
 /// Refuses to write over a file that is read.
 ///
 /// # Errors
 /// If `path`, given to `flag`, is one of `inputs`.
-pub fn spare_inputs(flag: &str, path: &Path, inputs: &[String]) -> Result<(), Failure> {
-    let Ok(target) = fs::canonicalize(path) else {
-        // What does not exist cannot be overwritten.
-        return Ok(());
-    };
-    let same = |input: &&String| fs::canonicalize(input).is_ok_and(|input| input == target);
-    match inputs.iter().find(same) {
+pub fn spare_inputs(flag: &str, path: &Path, inputs: &[&Path]) -> Result<(), Failure> {
+    match inputs.iter().find(|input| same_file(path, input)) {
         Some(input) => Err(Failure::input(format!(
-            "{flag} {}: this is the input {input}, which would be lost; give another name",
-            path.display()
+            "{flag} {}: this is the input {}, which would be lost; give another name",
+            path.display(),
+            input.display()
         ))),
         None => Ok(()),
     }
+}
+
+/// Whether two names lead to one file, which need not exist yet. Pipes and devices hold nothing that
+/// could be lost.
+pub fn same_file(a: &Path, b: &Path) -> bool {
+    fn resolve(path: &Path) -> Option<PathBuf> {
+        if let Ok(metadata) = fs::metadata(path) {
+            return metadata
+                .is_file()
+                .then(|| fs::canonicalize(path).ok())
+                .flatten();
+        }
+        let directory = match path.parent()? {
+            parent if parent.as_os_str().is_empty() => Path::new("."),
+            parent => parent,
+        };
+        Some(fs::canonicalize(directory).ok()?.join(path.file_name()?))
+    }
+    matches!((resolve(a), resolve(b)), (Some(a), Some(b)) if a == b)
 }

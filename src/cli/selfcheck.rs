@@ -13,7 +13,12 @@ pub struct Selfcheck {
     #[command(flatten)]
     backend: BackendFlags,
     /// Seed of the data
-    #[arg(long, default_value_t = 1, value_name = "N")]
+    #[arg(
+        long,
+        default_value_t = 1,
+        value_name = "N",
+        allow_negative_numbers = true
+    )]
     seed: u64,
     /// No notes, warnings or progress on standard error
     #[arg(long)]

@@ -36,7 +36,7 @@ use crate::predictions::{Batch, Rows};
 use sniff::{Format, sniff};
 use source::Stream;
 
-/// How a row of a probability matrix becomes a confidence (spec, section 1).
+/// How a row of a probability matrix becomes a confidence (specification, section 1).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, clap::ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub enum Reduce {

@@ -127,6 +127,25 @@ fn binning_name(binned: &Binned) -> String {
     } else {
         format!("{} = ", text::printable(&binned.rule))
     };
+    let (scheme, closed) = scheme_name(binned);
+    let effective = if binned.effective_bins == u64::from(binned.bins) {
+        String::new()
+    } else {
+        format!(", {} with rows", number::count(binned.effective_bins))
+    };
+    format!("{rule}{number} {scheme} {noun}{closed}{effective}")
+}
+
+/// What binnings of several results have in common: rule, scheme and closed side. Their numbers of bins,
+/// and of bins with rows, may differ.
+fn binning_rule_name(binned: &Binned) -> String {
+    let (scheme, closed) = scheme_name(binned);
+    let noun = if binned.rule == "1" { "bin" } else { "bins" };
+    format!("{} {scheme} {noun}{closed}", text::printable(&binned.rule))
+}
+
+/// Scheme and closed side of a binning.
+fn scheme_name(binned: &Binned) -> (&'static str, &'static str) {
     let scheme = match binned.scheme {
         Scheme::EqualWidth => "equal-width",
         Scheme::EqualMass => "equal-mass",
@@ -136,12 +155,7 @@ fn binning_name(binned: &Binned) -> String {
         Some(Closed::Left) => ", left-closed",
         None => "",
     };
-    let effective = if binned.effective_bins == u64::from(binned.bins) {
-        String::new()
-    } else {
-        format!(", {} with rows", number::count(binned.effective_bins))
-    };
-    format!("{rule}{number} {scheme} {noun}{closed}{effective}")
+    (scheme, closed)
 }
 
 /// The lines that say what computed an evaluation, and from which seed and level.

@@ -9,7 +9,7 @@ use super::columns::{Align, Columns};
 use super::number::{ABSENT, count, optional, p_value, percent, significant};
 use super::table::write_wrapped;
 use super::text::{LINE, printable, shorten};
-use super::{binning_name, distinct, part_of_source, reduction_name, ties_name, verdict_name};
+use super::{binning_rule_name, distinct, part_of_source, reduction_name, ties_name, verdict_name};
 
 /// The most reasons and notes beneath the rows.
 const MOST_REMARKS: usize = 20;
@@ -118,12 +118,12 @@ fn write_legend(results: &[Evaluated], alpha: f64, out: &mut impl Write) -> io::
     let binnings = distinct(
         results
             .iter()
-            .filter_map(|r| r.binned.first().map(binning_name)),
+            .filter_map(|r| r.binned.first().map(binning_rule_name)),
     );
     match binnings.as_slice() {
         [] => {}
         [one] => legend.push(format!("ece_l1: {one}")),
-        [first, .., last] => legend.push(format!("ece_l1: from {first} to {last}")),
+        several => legend.push(format!("ece_l1: {}", several.join(" or "))),
     }
     if results
         .iter()

@@ -1,4 +1,4 @@
-//! Binned calibration errors from integer sums (spec, section 2; [CB26 (4.1)], [G17 (3)]).
+//! Binned calibration errors from integer sums (specification, section 2; [CB26 (4.1)], [G17 (3)]).
 
 use super::BinsRule;
 use crate::backend::edges::edge_bits;

@@ -1,4 +1,4 @@
-//! How many bins: a number, or a rule in the number of rows (spec, section 2).
+//! How many bins: a number, or a rule in the number of rows (specification, section 2).
 
 use std::fmt;
 use std::num::NonZeroU32;

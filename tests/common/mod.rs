@@ -64,18 +64,23 @@ fn confidence(rng: &mut ThreefryRng, spread: Spread) -> f64 {
     }
 }
 
+/// The nearest value of a type.
+pub fn narrow(dtype: Dtype, value: f64) -> f64 {
+    match dtype {
+        Dtype::F16 => f16::from_f64(value).to_f64(),
+        Dtype::Bf16 => bf16::from_f64(value).to_f64(),
+        Dtype::F32 => f64::from(value as f32),
+        Dtype::F64 => value,
+    }
+}
+
 /// Confidences, exact in the type, and labels that are not calibrated.
 pub fn rows(dtype: Dtype, count: usize, spread: Spread, seed: u32) -> (Vec<f64>, Vec<bool>) {
     let mut rng = ThreefryRng::new(Key([seed, count as u32]));
     (0..count)
         .map(|_| {
             let value = confidence(&mut rng, spread);
-            let value = match dtype {
-                Dtype::F16 => f16::from_f64(value).to_f64(),
-                Dtype::Bf16 => bf16::from_f64(value).to_f64(),
-                Dtype::F32 => f64::from(value as f32),
-                Dtype::F64 => value,
-            };
+            let value = narrow(dtype, value);
             let chance = 0.8 * value * value - 0.2 * value + 0.2;
             (value, (rng.next_u32() as f64) < chance * 2f64.powi(32))
         })

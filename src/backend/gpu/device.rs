@@ -346,7 +346,13 @@ impl Device {
             Ok(_) if self.fault_is(Fault::Timeout) => Err(DeviceError::Timeout(TIMEOUT.as_secs())),
             Ok(_) => Ok(()),
             Err(wgpu::PollError::Timeout) => Err(DeviceError::Timeout(TIMEOUT.as_secs())),
-            Err(error) => Err(DeviceError::Fault(error.to_string())),
+            Err(error) => {
+                // A device that is lost says so only when it is polled once more; if that fails
+                // too, the first error stands.
+                let _ = self.device.poll(wgpu::PollType::Poll);
+                self.check()?;
+                Err(DeviceError::Fault(error.to_string()))
+            }
         }
     }
 

@@ -4,7 +4,9 @@ use crate::evaluation::{Binned, Evaluated, Evaluation};
 
 use super::super::number::{count, counted, with_digits};
 use super::super::text::printable;
-use super::super::{binning_name, distinct, part_of_source, provenance, reduction_name, ties_name};
+use super::super::{
+    binning_rule_name, distinct, part_of_source, provenance, reduction_name, ties_name,
+};
 use super::PlotError;
 use super::canvas::{self, Anchor};
 use super::panel::{Counts, FAINT, Panel, TEXT};
@@ -155,18 +157,12 @@ fn paragraphs(
         let named: Vec<&str> = named.collect();
         paragraphs.push(format!("Files: {}{more}.", named.join(", ")));
     }
-    let binnings = distinct(shown.iter().map(|(_, binned)| binning_name(binned)));
+    let binnings = distinct(shown.iter().map(|(_, binned)| binning_rule_name(binned)));
     let reductions = distinct(shown.iter().map(|(r, _)| reduction_name(r.reduction)));
     let ties = distinct(shown.iter().map(|(r, _)| ties_name(r.rank_ece.ties)));
-    let bins = match binnings.as_slice() {
-        [one] => one.clone(),
-        _ => {
-            let names: Vec<String> = shown.iter().map(|(_, b)| binning_name(b)).collect();
-            format!("in the order of the diagrams {}", names.join("; "))
-        }
-    };
     paragraphs.push(format!(
-        "Bins: {bins}. Predictions: {}; ties: {}.",
+        "Bins: {}. Predictions: {}; ties: {}.",
+        binnings.join(" or "),
         reductions.join(" and "),
         ties.join(" and ")
     ));

@@ -1,0 +1,381 @@
+//! What is written, and where.
+
+use std::io::Read;
+use std::process::Stdio;
+
+use serde_json::Value;
+
+use super::program::{BREAST_CANCER, Files, LLM_STATED, NFL, evaluate};
+
+#[track_caller]
+fn has_keys(value: &Value, keys: &[&str]) {
+    let object = value.as_object().expect("an object");
+    for key in keys {
+        assert!(object.contains_key(*key), "no {key} in {object:?}");
+    }
+}
+
+#[test]
+fn json_has_the_keys_that_scripts_rely_on() {
+    let json = evaluate(&format!("{NFL} --max-rank-ece 1 --format json"))
+        .done()
+        .json();
+    has_keys(
+        &json,
+        &[
+            "schema", "version", "backend", "adapter", "seed", "alpha", "gate", "results",
+        ],
+    );
+    assert_eq!(json["schema"], 1);
+    assert_eq!(json["version"], env!("CARGO_PKG_VERSION"));
+    assert_eq!(json["backend"], "cpu");
+    assert!(json["adapter"].is_null());
+    assert_eq!(json["seed"], 1);
+    assert_eq!(json["alpha"], 0.05);
+    has_keys(&json["gate"], &["limit", "verdict"]);
+    let result = &json["results"][0];
+    has_keys(
+        result,
+        &[
+            "source",
+            "group",
+            "reduction",
+            "class",
+            "dtype",
+            "n",
+            "skipped",
+            "distinct",
+            "tied_rows",
+            "base_rate",
+            "mean_confidence",
+            "brier",
+            "log_loss",
+            "log_loss_clamped",
+            "gate",
+            "rank_ece",
+            "tests",
+            "binned",
+            "skce",
+        ],
+    );
+    has_keys(
+        &result["rank_ece"],
+        &[
+            "estimate",
+            "ties",
+            "decision_risk_bound",
+            "decision_risk_bound_upper",
+            "intervals",
+        ],
+    );
+    for (index, method) in ["neighbour", "concentration"].iter().enumerate() {
+        let interval = &result["rank_ece"]["intervals"][index];
+        has_keys(
+            interval,
+            &["method", "level", "lower", "upper", "undefined"],
+        );
+        assert_eq!(interval["method"], *method);
+        assert_eq!(interval["level"], 0.95);
+    }
+    for (index, name) in ["asymptotic", "conditional", "finite-sample"]
+        .iter()
+        .enumerate()
+    {
+        let test = &result["tests"][index];
+        has_keys(
+            test,
+            &[
+                "name",
+                "statistic",
+                "threshold",
+                "p_value",
+                "p_value_asymptotic",
+                "reject",
+                "undefined",
+                "resamples",
+                "profile",
+            ],
+        );
+        assert_eq!(test["name"], *name);
+    }
+    let binned = &result["binned"][0];
+    has_keys(
+        binned,
+        &[
+            "scheme",
+            "closed",
+            "rule",
+            "bins",
+            "effective_bins",
+            "ece_l1",
+            "ece_l2",
+            "ece_rms",
+            "ece_l2_debiased",
+            "mce",
+            "intervals",
+            "table",
+        ],
+    );
+    assert_eq!(binned["table"].as_array().map(Vec::len), Some(10));
+    has_keys(
+        &binned["table"][0],
+        &[
+            "lower",
+            "upper",
+            "n",
+            "mean_confidence",
+            "mean_label",
+            "gap",
+        ],
+    );
+}
+
+#[test]
+fn csv_begins_with_the_backend_and_has_a_line_for_each_result() {
+    let outcome = evaluate(&format!("{BREAST_CANCER} --group-by group --format csv")).done();
+    let (first, rest) = outcome.stdout.split_once('\n').expect("lines");
+    assert_eq!(first, "# backend cpu");
+    let mut reader = csv::Reader::from_reader(rest.as_bytes());
+    let header = reader.headers().expect("a header").clone();
+    assert!(
+        header
+            .iter()
+            .all(|name| !name.contains("backend") && !name.contains("adapter"))
+    );
+    let column = |name: &str| header.iter().position(|field| field == name).expect(name);
+    let (group, n, rank_ece) = (column("group"), column("n"), column("rank_ece"));
+    let json = evaluate(&format!("{BREAST_CANCER} --group-by group --format json"))
+        .done()
+        .json();
+    let records: Vec<csv::StringRecord> = reader.records().map(|r| r.expect("a line")).collect();
+    assert_eq!(records.len(), 3);
+    for (index, record) in records.iter().enumerate() {
+        let result = &json["results"][index];
+        assert_eq!(
+            record[group],
+            *result["group"]["group"].as_str().expect("a name")
+        );
+        assert_eq!(record[n].parse::<u64>().ok(), result["n"].as_u64());
+        // Nothing is rounded.
+        assert_eq!(
+            record[rank_ece].parse::<f64>().ok(),
+            result["rank_ece"]["estimate"].as_f64()
+        );
+    }
+}
+
+#[test]
+fn undefined_is_null_or_empty_with_a_reason_and_never_nan() {
+    let files = Files::with(
+        "p.csv",
+        "p,y,g\n0.5,1,a\nnan,0,b\nnan,1,b\n1,1,c\n0,0,c\n1,1,c\n0,0,c\n1,1,c\n",
+    );
+    for flags in [
+        "",
+        "--ties random",
+        "--bins 3,n/2 --bin-scheme equal-mass,equal-width",
+    ] {
+        for format in ["table", "json", "csv"] {
+            let arguments = format!("p.csv --group-by g --skip-missing {flags} --format {format}");
+            let outcome = files.evaluate(&arguments).done();
+            let text = outcome.stdout.to_lowercase();
+            for word in ["nan", "inf,", "inf ", "infinity"] {
+                assert!(!text.contains(word), "{word} in {text}");
+            }
+        }
+    }
+    let json = files
+        .evaluate("p.csv --group-by g --skip-missing --format json")
+        .done()
+        .json();
+    let empty = &json["results"][1];
+    assert_eq!(empty["n"], 0);
+    assert_eq!(empty["skipped"], 2);
+    for key in ["base_rate", "mean_confidence", "brier", "log_loss"] {
+        assert!(empty[key].is_null(), "{key}");
+    }
+    assert!(empty["rank_ece"]["estimate"].is_null());
+    for result in json["results"].as_array().expect("a list") {
+        for test in result["tests"].as_array().expect("a list") {
+            assert_eq!(
+                test["p_value"].is_null(),
+                test["undefined"].is_string(),
+                "{test}"
+            );
+        }
+        for interval in result["rank_ece"]["intervals"].as_array().expect("a list") {
+            assert_eq!(
+                interval["lower"].is_null(),
+                interval["undefined"].is_string()
+            );
+        }
+    }
+    // Group c is certain and right: no null variance.
+    assert_eq!(json["results"][2]["rank_ece"]["estimate"], 0.0);
+    assert!(json["results"][2]["tests"][0]["undefined"].is_string());
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_error() {
+    let mut child = evaluate(&format!(
+        "{LLM_STATED} --group-by group,qset --bins 10000 --format json"
+    ))
+    .into_command()
+    .stdout(Stdio::piped())
+    .stderr(Stdio::piped())
+    .spawn()
+    .expect("the program starts");
+    let mut start = [0; 10];
+    let mut stdout = child.stdout.take().expect("a pipe");
+    stdout.read_exact(&mut start).expect("some output");
+    drop(stdout);
+    let output = child.wait_with_output().expect("the program ends");
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{stderr}");
+    assert!(
+        !stderr.contains("error") && !stderr.contains("panic"),
+        "{stderr}"
+    );
+}
+
+#[test]
+fn notes_go_to_standard_error_and_quiet_silences_them() {
+    let loud = evaluate(NFL).done();
+    assert!(loud.stderr.contains("note: ") && loud.stderr.contains("`confidence`"));
+    assert!(!loud.stdout.contains("note: "));
+    let quiet = evaluate(&format!("{NFL} --quiet")).done();
+    assert_eq!(quiet.stderr, "");
+    assert_eq!(quiet.stdout, loud.stdout);
+    // A column that was named was not guessed.
+    let named = evaluate(&format!("{NFL} --confidence confidence --label label")).done();
+    assert_eq!(named.stderr, "");
+}
+
+#[test]
+fn progress_is_for_terminals() {
+    let outcome = evaluate(LLM_STATED).done();
+    assert!(!outcome.stderr.contains('\r') && !outcome.stderr.contains('\u{1b}'));
+}
+
+#[test]
+fn timings_go_to_standard_error() {
+    let timed = evaluate(&format!("{NFL} --timings --quiet")).done();
+    let lines: Vec<&str> = timed.stderr.lines().collect();
+    assert_eq!(lines.len(), 2, "{}", timed.stderr);
+    assert!(lines[0].starts_with("read 1882 rows in ") && lines[0].ends_with(" million rows/s"));
+    assert!(lines[1].starts_with("computed 1882 rows in "));
+    assert_eq!(timed.stdout, evaluate(NFL).done().stdout);
+}
+
+#[test]
+fn output_goes_to_a_file_and_nowhere_else() {
+    let files = Files::with("p.csv", std::fs::read(NFL).expect("a file"));
+    for format in ["table", "json", "csv"] {
+        let printed = files.evaluate(&format!("p.csv --format {format}")).done();
+        let written = files
+            .evaluate(&format!("p.csv --format {format} --output out --quiet"))
+            .done();
+        assert!(written.stdout.is_empty() && written.stderr.is_empty());
+        assert_eq!(files.text("out"), printed.stdout);
+        assert_eq!(
+            files.names(),
+            ["out", "p.csv"],
+            "nothing else is left behind"
+        );
+    }
+}
+
+#[test]
+fn a_failed_run_leaves_an_older_output_as_it_was() {
+    let files = Files::with("p.csv", "p,y\n7,1\n");
+    files.write("out", "before");
+    files.evaluate("p.csv --output out").refused(&["row 1"]);
+    assert_eq!(files.read("out"), b"before");
+    assert_eq!(files.names(), ["out", "p.csv"]);
+}
+
+#[test]
+fn pictures_are_what_their_names_say() {
+    let files = Files::with("p.csv", std::fs::read(BREAST_CANCER).expect("a file"));
+    for flags in [
+        "",
+        "--group-by group",
+        "--bins 3,20 --bin-scheme equal-mass",
+    ] {
+        for name in ["x.svg", "x.png", "x.html", "X.SVG"] {
+            files
+                .evaluate(&format!("p.csv {flags} --plot {name}"))
+                .done();
+        }
+        for name in ["x.svg", "X.SVG"] {
+            let svg = files.text(name);
+            let document = roxmltree::Document::parse(&svg).expect("XML");
+            assert_eq!(document.root_element().tag_name().name(), "svg");
+            assert!(!svg.contains("NaN") && !svg.contains("inf"));
+        }
+        let png = files.read("x.png");
+        assert_eq!(png[..8], *b"\x89PNG\r\n\x1a\n");
+        assert_eq!(png[12..16], *b"IHDR");
+        let html = files.text("x.html");
+        assert!(html.to_lowercase().starts_with("<!doctype html>") && html.contains("<svg"));
+        // The page stands alone.
+        assert!(!html.contains("src=\"http") && !html.contains("href=\"http"));
+    }
+}
+
+#[test]
+fn pictures_are_the_same_bytes_again() {
+    let files = Files::with("p.csv", std::fs::read(NFL).expect("a file"));
+    for name in ["x.svg", "x.png", "x.html"] {
+        files.evaluate(&format!("p.csv --plot {name}")).done();
+        let first = files.read(name);
+        files
+            .evaluate(&format!("p.csv --plot {name} --threads 1"))
+            .done();
+        assert_eq!(first, files.read(name), "{name}");
+    }
+}
+
+#[test]
+fn groups_without_rows_can_be_drawn() {
+    let files = Files::with("p.csv", "p,y,g\n0.5,1,a\nnan,0,b\n");
+    for name in ["x.svg", "x.png", "x.html"] {
+        files
+            .evaluate(&format!("p.csv --group-by g --skip-missing --plot {name}"))
+            .done();
+    }
+}
+
+#[test]
+fn every_rule_and_scheme_has_its_line() {
+    let json = evaluate(&format!(
+        "{NFL} --bins 10,sqrt,cbrt,n/20,n/10,10 --bin-scheme equal-width,equal-mass --format json"
+    ))
+    .done()
+    .json();
+    let binned = json["results"][0]["binned"].as_array().expect("a list");
+    let named: Vec<(&str, &str, u64)> = binned
+        .iter()
+        .map(|b| {
+            let text = |key: &str| b[key].as_str().expect("a text");
+            (
+                text("scheme"),
+                text("rule"),
+                b["bins"].as_u64().expect("a number"),
+            )
+        })
+        .collect();
+    // 1882: 43² = 1849, 44² = 1936; 12³ = 1728, 13³ = 2197.
+    let rules = [
+        ("10", 10),
+        ("sqrt", 43),
+        ("cbrt", 12),
+        ("n/20", 94),
+        ("n/10", 188),
+    ];
+    let expected: Vec<(&str, &str, u64)> = ["equal-width", "equal-mass"]
+        .iter()
+        .flat_map(|scheme| rules.map(|(rule, bins)| (*scheme, rule, bins)))
+        .collect();
+    assert_eq!(named, expected);
+}
