@@ -1,44 +1,34 @@
 //! Arrow record batches, from Arrow IPC files and streams and (see `parquet`) Parquet files.
 
-use std::io::{BufReader, Read};
+use std::io::Read;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{ArrowPrimitiveType, Float16Type, Float32Type, Float64Type, Int64Type};
 use arrow_array::{Array, ArrayRef, BooleanArray, PrimitiveArray, RecordBatch, StringArray};
 use arrow_cast::{CastOptions, cast_with_options};
-use arrow_ipc::reader::{FileReader, StreamReader};
 use arrow_schema::{DataType, Field, Schema};
 
+use super::arrow_messages::Messages;
 use super::cell::{Cell, Element, Reading};
 use super::columns::Columns;
 use super::contain::contain;
 use super::door::Door;
-use super::source::Store;
 use super::{InputError, Loaded, Options};
 
-/// The end of an Arrow stream: a continuation marker and a length of 0.
-const END_OF_STREAM: [u8; 8] = [0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0];
+/// The format, for messages.
+const FORMAT: &str = "Arrow";
 
-/// Reads an Arrow IPC file.
+/// Reads an Arrow IPC file, which is a stream with a footer.
 pub(super) fn read_file(
     file: &str,
-    store: &Store,
+    source: impl Read,
     options: &Options,
 ) -> Result<Loaded, InputError> {
-    let source = BufReader::new(store.open().map_err(|error| InputError::io(file, &error))?);
-    let mut reader = contain(|| FileReader::try_new(source, None))
-        .map_err(|reason| InputError::damaged(file, "Arrow", reason))?;
-    let mut notes = Vec::new();
-    let schema = reader.schema();
-    let columns = choose(file, &schema, options, &mut notes)?;
-    let batches = std::iter::from_fn(|| contain(|| reader.next().transpose()).transpose());
-    let frame = Frame {
-        file,
-        format: "Arrow",
-        columns,
-        rows: 0,
-    };
-    frame.read(&schema, batches, options, notes)
+    let (mut messages, loaded) = read_messages(file, Messages::open_file(source), options)?;
+    messages
+        .check_footer()
+        .map_err(|reason| InputError::damaged(file, FORMAT, reason))?;
+    Ok(loaded)
 }
 
 /// Reads an Arrow IPC stream.
@@ -47,46 +37,32 @@ pub(super) fn read_stream(
     source: impl Read,
     options: &Options,
 ) -> Result<Loaded, InputError> {
-    let source = Tail {
-        source,
-        last: [0; 8],
-    };
-    let mut reader = contain(|| StreamReader::try_new(source, None))
-        .map_err(|reason| InputError::damaged(file, "Arrow", reason))?;
-    let mut notes = Vec::new();
-    let schema = reader.schema();
-    let columns = choose(file, &schema, options, &mut notes)?;
-    let batches = std::iter::from_fn(|| contain(|| reader.next().transpose()).transpose());
-    let frame = Frame {
-        file,
-        format: "Arrow",
-        columns,
-        rows: 0,
-    };
-    let mut loaded = frame.read(&schema, batches, options, notes)?;
-    if reader.get_ref().last != END_OF_STREAM {
-        loaded.notes.push(format!(
-            "{file}: the Arrow stream has no end marker; it may be cut off"
-        ));
+    let (messages, mut loaded) = read_messages(file, Messages::open(source), options)?;
+    if !messages.has_end_marker() {
+        loaded
+            .notes
+            .push("the Arrow stream has no end marker; it may be cut off".to_owned());
     }
     Ok(loaded)
 }
 
-/// A reader that remembers the last bytes that were read.
-struct Tail<R> {
-    source: R,
-    last: [u8; 8],
-}
-
-impl<R: Read> Read for Tail<R> {
-    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
-        let read = self.source.read(buffer)?;
-        let fresh = &buffer[..read.min(buffer.len())];
-        let fresh = &fresh[fresh.len().saturating_sub(8)..];
-        self.last.rotate_left(fresh.len() % 8);
-        self.last[8 - fresh.len()..].copy_from_slice(fresh);
-        Ok(read)
-    }
+fn read_messages<R: Read>(
+    file: &str,
+    opened: Result<Messages<R>, String>,
+    options: &Options,
+) -> Result<(Messages<R>, Loaded), InputError> {
+    let mut messages = opened.map_err(|reason| InputError::damaged(file, FORMAT, reason))?;
+    let schema = messages.schema();
+    let mut notes = Vec::new();
+    let frame = Frame {
+        file,
+        format: FORMAT,
+        columns: choose(file, &schema, options, &mut notes)?,
+        rows: 0,
+    };
+    let batches = std::iter::from_fn(|| messages.next().transpose());
+    let loaded = frame.read(&schema, batches, options, notes)?;
+    Ok((messages, loaded))
 }
 
 /// The columns of a schema that are read.
@@ -193,7 +169,7 @@ impl Frame<'_> {
                         .column(names[place].as_str())
                 })
             };
-            let confidences = cast(self.columns.confidence, &target)?;
+            let confidences = Confidences::<T>::new(shape, cast(self.columns.confidence, &target)?);
             let labels = match self.columns.label {
                 Some(place) => {
                     Labels::new(cast(place, &label_type(batch.column(place).data_type()))?)
@@ -207,30 +183,45 @@ impl Frame<'_> {
                 .map(|&place| cast(place, &DataType::Utf8))
                 .collect::<Result<Vec<_>, _>>()?;
             let groups: Vec<&StringArray> = groups.iter().map(|group| group.as_string()).collect();
-            let vectors = match shape {
-                Shape::Vectors => Some(Vectors::<T::Native>::new::<T>(&confidences)),
-                _ => None,
-            };
             for row in 0..batch.num_rows() {
                 for group in &groups {
                     door.group(group.is_valid(row).then(|| group.value(row)));
                 }
                 let label = labels.cell(row);
-                match &vectors {
-                    Some(vectors) => door.admit_vector(vectors.row(row), label),
-                    None if confidences.is_null(row) => door.admit(Reading::Missing, label),
-                    None if shape == Shape::Texts => {
-                        let text = confidences.as_string::<i32>().value(row);
-                        door.admit(Reading::Text(text), label);
+                match &confidences {
+                    Confidences::Numbers(array) if array.is_valid(row) => {
+                        door.admit(Reading::Number(array.value(row)), label);
                     }
-                    None => {
-                        let value = confidences.as_primitive::<T>().value(row);
-                        door.admit(Reading::Number(value), label);
+                    Confidences::Texts(array) if array.is_valid(row) => {
+                        door.admit(Reading::Text(array.value(row)), label);
                     }
+                    Confidences::Vectors(vectors) => door.admit_vector(vectors.row(row), label),
+                    _ => door.admit(Reading::Missing, label),
                 }
             }
         }
         door.finish(notes)
+    }
+}
+
+/// A column of confidences.
+enum Confidences<T: ArrowPrimitiveType> {
+    Numbers(PrimitiveArray<T>),
+    Texts(StringArray),
+    Vectors(Vectors<T::Native>),
+}
+
+impl<T: ArrowPrimitiveType> Confidences<T>
+where
+    T::Native: Element,
+{
+    /// A column that was converted to the type of its shape.
+    fn new(shape: Shape, array: ArrayRef) -> Self {
+        match shape {
+            Shape::Numbers => Confidences::Numbers(array.as_primitive().clone()),
+            Shape::Texts => Confidences::Texts(array.as_string().clone()),
+            Shape::Vectors => Confidences::Vectors(Vectors::new::<T>(&array)),
+        }
     }
 }
 

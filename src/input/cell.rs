@@ -78,9 +78,11 @@ impl<'a> Cell<'a> {
     }
 
     /// A number in any type, so that it shows as it was written: 0.1 in single precision is 0.1.
+    #[inline]
     pub(super) fn element<C: Element>(value: C) -> Self {
         let exact = value.to_f64();
-        if exact.fract() == 0.0 {
+        if exact == 0.0 || exact == 1.0 {
+            // Almost every label; the way through text is slow.
             Cell::Float(exact)
         } else {
             Cell::float(f64::parse(&value.show()).unwrap_or(exact))

@@ -106,9 +106,8 @@ impl Columns {
                 }
             }
         };
-        let guessed = |place: usize, what: &str| {
-            format!("{file}: column `{}` is read as {what}", names[place])
-        };
+        let guessed =
+            |place: usize, what: &str| format!("column `{}` is read as {what}", names[place]);
         let confidence = match confidence {
             Some(place) => place,
             None => {

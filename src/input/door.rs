@@ -6,7 +6,7 @@ use super::group::Groups;
 use super::label::{Binary, BinaryLabels, Class, ClassLabels};
 use super::{InputError, Loaded, Options, Reduce, SegmentInfo};
 use crate::evaluation::Reduction;
-use crate::predictions::{Batch, BatchError, Confidence};
+use crate::predictions::{Batch, BatchError, Confidence, Word};
 
 /// The most rows that room is made for before they are read.
 const MOST_RESERVED: u64 = 1 << 24;
@@ -121,7 +121,25 @@ impl<'a, C: Element> Door<'a, C> {
     }
 
     /// The row at hand: a confidence with its label.
+    #[inline]
     pub(super) fn admit(&mut self, confidence: Reading<'_, C>, label: Cell<'_>) {
+        // Almost every row of a binary file.
+        if let Reading::Number(value) = confidence
+            && self.failure.is_none()
+            && self.classes.is_none()
+            && self.groups.is_single()
+            && !value.to_f64().is_nan()
+            && let Some(label) = self.binary.read_number(label)
+            && let Some(word) = value.word(label)
+        {
+            self.words[0].push(word);
+            self.row += 1;
+            return;
+        }
+        self.admit_carefully(confidence, label);
+    }
+
+    fn admit_carefully(&mut self, confidence: Reading<'_, C>, label: Cell<'_>) {
         let group = self.groups.number();
         let value = match confidence {
             Reading::Missing => None,
@@ -139,9 +157,6 @@ impl<'a, C: Element> Door<'a, C> {
             }
         };
         let value = value.filter(|value| !value.to_f64().is_nan());
-        if let Some(value) = value {
-            self.range.see(value.to_f64());
-        }
         if self.classes.is_some() {
             self.fail(FailureKind::Shape);
         }
@@ -150,6 +165,9 @@ impl<'a, C: Element> Door<'a, C> {
         }
         if self.failure.is_some() {
             self.range.see_label(label);
+            if let Some(value) = value {
+                self.range.see(value.to_f64());
+            }
         }
         self.row += 1;
     }
@@ -276,6 +294,12 @@ impl<'a, C: Element> Door<'a, C> {
 
     fn fail(&mut self, kind: FailureKind) {
         if self.failure.is_none() {
+            if self.classes.is_none() {
+                // What was admitted is looked at only now: good files need not pay for it.
+                for word in &self.words[0] {
+                    self.range.see(C::DTYPE.value(word.confidence_bits()));
+                }
+            }
             self.failure = Some(Failure {
                 row: self.row,
                 kind,
@@ -308,9 +332,8 @@ impl<'a, C: Element> Door<'a, C> {
         self.check_positive(&mut notes)?;
         if let Some((rows, first)) = self.odd_sums {
             notes.push(format!(
-                "{}: the probabilities of {rows} rows do not sum to 1 within {SUM_TOLERANCE} \
-                 (first in row {first}); they are used as they are",
-                self.file
+                "the probabilities of {rows} rows do not sum to 1 within {SUM_TOLERANCE} \
+                 (first in row {first}); they are used as they are"
             ));
         }
 
@@ -369,7 +392,7 @@ impl<'a, C: Element> Door<'a, C> {
             .remedy(format!("Labels found: {values}.")));
         }
         if let Some(remark) = self.binary.one_against_several() {
-            notes.push(format!("{}: {remark}", self.file));
+            notes.push(remark);
         }
         Ok(())
     }

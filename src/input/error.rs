@@ -10,9 +10,9 @@ pub struct InputError {
     /// The row, from 1, a header not counted.
     pub row: Option<u64>,
     /// The column or array.
-    pub column: Option<String>,
+    pub column: Option<Box<str>>,
     /// The value, as it was written.
-    pub value: Option<String>,
+    pub value: Option<Box<str>>,
     /// What is wrong.
     pub problem: String,
     /// What to do about it; may be empty.
@@ -37,12 +37,12 @@ impl InputError {
     }
 
     /// The column; an empty name is that of an array without one.
-    pub(super) fn column(mut self, column: impl Into<String>) -> Self {
+    pub(super) fn column(mut self, column: impl Into<Box<str>>) -> Self {
         self.column = Some(column.into()).filter(|column| !column.is_empty());
         self
     }
 
-    pub(super) fn value(mut self, value: impl Into<String>) -> Self {
+    pub(super) fn value(mut self, value: impl Into<Box<str>>) -> Self {
         self.value = Some(value.into());
         self
     }
@@ -69,12 +69,14 @@ impl InputError {
     }
 }
 
+/// A file's name for messages.
+pub(super) fn shown(file: &str) -> &str {
+    if file == "-" { "standard input" } else { file }
+}
+
 impl fmt::Display for InputError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.file.as_str() {
-            "-" => f.write_str("standard input")?,
-            file => f.write_str(file)?,
-        }
+        f.write_str(shown(&self.file))?;
         if let Some(row) = self.row {
             write!(f, ", row {row}")?;
         }

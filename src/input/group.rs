@@ -47,6 +47,12 @@ impl Groups {
         }
     }
 
+    /// Whether all rows are of one group, for want of group columns.
+    #[inline]
+    pub(super) fn is_single(&self) -> bool {
+        self.columns.is_empty()
+    }
+
     /// The column whose value comes next.
     pub(super) fn next_column(&self) -> &str {
         self.columns
@@ -63,7 +69,7 @@ impl Groups {
 
     /// The group number of the row at hand, all of whose values were pushed.
     pub(super) fn number(&mut self) -> u32 {
-        if self.columns.is_empty() {
+        if self.is_single() {
             return 0;
         }
         if self.last.1 == u32::MAX || self.key != self.last.0 {
@@ -87,7 +93,7 @@ impl Groups {
 
     /// The row at hand is kept.
     pub(super) fn keep(&mut self, number: u32) {
-        if !self.columns.is_empty() {
+        if !self.is_single() {
             self.rows.push(number);
         }
     }
@@ -105,7 +111,7 @@ impl Groups {
     /// The groups in the order of their values, whatever the order of rows: column by column, as
     /// numbers if all values of the column are, else as text. `kept` is the number of rows kept.
     pub(super) fn order(self, kept: usize) -> Ordered {
-        if self.columns.is_empty() {
+        if self.is_single() {
             return Ordered {
                 values: vec![None],
                 skipped: self.skipped,

@@ -40,6 +40,23 @@ impl BinaryLabels {
         }
     }
 
+    /// The label, if the next cell is the number 0 or 1 and nothing stands against it: what
+    /// [`BinaryLabels::read`] says as well, but at once.
+    #[inline]
+    pub(super) fn read_number(&mut self, cell: Cell<'_>) -> Option<bool> {
+        let label = match cell {
+            Cell::Boolean(label) => label,
+            Cell::Integer(0) | Cell::Float(0.0) => false,
+            Cell::Integer(1) | Cell::Float(1.0) => true,
+            _ => return None,
+        };
+        if self.minus_one_found || self.positive.is_some() {
+            return None;
+        }
+        self.zero_found |= !label;
+        Some(label)
+    }
+
     /// What the next cell says.
     pub(super) fn read(&mut self, cell: Cell<'_>) -> Binary {
         if self.positive.is_some() {

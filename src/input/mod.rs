@@ -6,6 +6,7 @@
 //! dropped, clipped or reinterpreted.
 
 mod arrow;
+mod arrow_messages;
 mod cell;
 mod columns;
 mod contain;
@@ -141,11 +142,11 @@ pub fn read(path: &str, options: &Options) -> Result<Loaded, InputError> {
         )
         .remedy("Name its column of labels with --label."));
     }
-    match format {
+    let read = match format {
         Format::Csv(delimiter) => csv::read(path, stream.into_reader(), delimiter, options),
         Format::JsonLines => jsonl::read(path, stream.into_reader(), options),
         Format::ArrowStream => arrow::read_stream(path, stream.into_reader(), options),
-        Format::ArrowFile => arrow::read_file(path, &stream.into_store().map_err(failed)?, options),
+        Format::ArrowFile => arrow::read_file(path, stream.into_reader(), options),
         Format::Parquet => parquet::read(path, stream.into_store().map_err(failed)?, options),
         Format::Npy => npy::read(path, &stream.into_store().map_err(failed)?, options),
         Format::Npz => npz::read(path, &stream.into_store().map_err(failed)?, options),
@@ -156,7 +157,13 @@ pub fn read(path: &str, options: &Options) -> Result<Loaded, InputError> {
             format!("not a readable format: {what}"),
         )
         .remedy("Readable: CSV, TSV, JSON Lines, Parquet, Arrow IPC, .npy, .npz.")),
-    }
+    };
+    read.map(|mut loaded| {
+        for note in &mut loaded.notes {
+            *note = format!("{}: {note}", error::shown(path));
+        }
+        loaded
+    })
 }
 
 /// Reads the confidences of a file as [`read`] does, but no labels. The column is guessed unless it is

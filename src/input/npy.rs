@@ -45,10 +45,10 @@ pub(super) fn read(file: &str, store: &Store, options: &Options) -> Result<Loade
         Some(path) => {
             let mut labels = LabelSource::open(path, options)?;
             if array.width == 2 {
-                notes.push(format!(
-                    "{file}: with --labels its two columns are read as the probabilities of two \
-                     classes"
-                ));
+                notes.push(
+                    "with --labels its two columns are read as the probabilities of two classes"
+                        .to_owned(),
+                );
             }
             array.load(Some(&mut labels), options, notes)
         }
@@ -203,7 +203,7 @@ impl<'a> Array<'a> {
             }
             (Bytes::Seek(source, _), _) => source.read_exact(block),
             (Bytes::Stream(source), _) => {
-                contain(|| source.read_exact(block)).map_err(|reason| std::io::Error::other(reason))
+                contain(|| source.read_exact(block)).map_err(std::io::Error::other)
             }
         };
         if let Err(error) = read {

@@ -34,7 +34,7 @@ pub(super) fn read(file: &str, store: &Store, options: &Options) -> Result<Loade
     let probabilities = member(file, &names[columns.confidence], &mut archive)?;
     if probabilities.width == 2 {
         notes.push(format!(
-            "{file}: the two columns of `{}` are read as the probabilities of two classes",
+            "the two columns of `{}` are read as the probabilities of two classes",
             names[columns.confidence]
         ));
     }
