@@ -282,6 +282,9 @@ impl<'a> Array<'a> {
                 for row in values.chunks_exact(width) {
                     match row {
                         [value] => door.admit(Reading::Number(*value), Cell::Missing),
+                        [value, _] if self.name.is_empty() && options.confidences_only => {
+                            door.admit(Reading::Number(*value), Cell::Missing);
+                        }
                         // An array of an archive has its labels beside it, never inside.
                         [value, label] if self.name.is_empty() => {
                             door.admit(Reading::Number(*value), Cell::element(*label));
