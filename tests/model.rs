@@ -773,3 +773,39 @@ fn scores_that_cannot_be_read_are_explained() {
         "{message}"
     );
 }
+
+/// A `.npy` file of the given shape.
+fn array(shape: &str, values: &[f32]) -> (tempfile::NamedTempFile, String) {
+    let file = tempfile::Builder::new().suffix(".npy").tempfile().unwrap();
+    let header = format!("{{'descr': '<f4', 'fortran_order': False, 'shape': {shape}, }}");
+    let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
+    bytes.extend(118u16.to_le_bytes());
+    bytes.extend(format!("{header:<117}\n").as_bytes());
+    bytes.extend(values.iter().flat_map(|value| value.to_le_bytes()));
+    std::fs::write(file.path(), bytes).unwrap();
+    let law = format!("empirical:{}", file.path().display());
+    (file, law)
+}
+
+#[test]
+fn scores_of_arrays() {
+    for (shape, values, expected) in [
+        ("(3,)", &[0.5f32, 0.25, 1.0][..], vec![0.25f32, 0.5, 1.0]),
+        // Confidence and label.
+        ("(2, 2)", &[0.75, 1.0, 0.5, 0.0], vec![0.5, 0.75]),
+        // Probabilities of three classes: the largest.
+        ("(2, 3)", &[0.25, 0.5, 0.25, 0.0, 0.0, 1.0], vec![0.5, 1.0]),
+    ] {
+        let (_file, law) = array(shape, values);
+        let model = model(&law, "calibrated");
+        let Quantile::Empirical(scores) = &model.quantile else {
+            panic!("an empirical law has scores");
+        };
+        let read: Vec<f32> = scores
+            .bits
+            .iter()
+            .map(|&bits| f32::from_bits(bits as u32))
+            .collect();
+        assert_eq!(read, expected, "{shape}");
+    }
+}

@@ -20,9 +20,9 @@ pub enum Law {
     },
     /// Beta(a, b).
     Beta {
-        /// The first parameter, in [`BETA_PARAMETERS`].
+        /// The first parameter, from 1e-6 to 1e6.
         a: f64,
-        /// The second parameter, in [`BETA_PARAMETERS`].
+        /// The second parameter, from 1e-6 to 1e6.
         b: f64,
     },
     /// The scores of a file, each as likely as the others.
@@ -36,7 +36,7 @@ pub enum Law {
 
 /// The parameters that a beta law may have: between these its quantiles are accurate to the last bit of
 /// Q30.
-pub const BETA_PARAMETERS: std::ops::RangeInclusive<f64> = 1e-6..=1e6;
+const BETA_PARAMETERS: std::ops::RangeInclusive<f64> = 1e-6..=1e6;
 
 /// The least width of a uniform law.
 const NARROWEST: f64 = 1e-6;

@@ -38,7 +38,7 @@ pub enum Quantile {
     /// So a law that is symmetric about 1/2 keeps its symmetry to the last bit. Nodes ascend, and
     /// with them the confidence in u.
     ///
-    /// Against the true quantile the largest error is 5.3e-6 over Beta(ρ, 1-ρ), ρ = 0.1, …, 0.9.
+    /// Against the true quantile the error is below 5.4e-6 for Beta(ρ, 1-ρ), ρ = 0.05, …, 0.95.
     Nodes(Vec<u32>),
     /// Scores as they are: score number ⌊u · N/2³²⌋ of N in ascending order.
     Empirical(Scores),
