@@ -6,6 +6,8 @@
 //! a Poisson one. On the circle |w| = N the trapezoidal rule converges faster than geometrically,
 //! and only some dozen points near w = N count, whatever N is.
 
+use rayon::prelude::*;
+
 use super::complex::Complex;
 
 /// A linear function on a piece, by its values at both ends.
@@ -35,10 +37,12 @@ const NEGLIGIBLE: f64 = 45.0;
 /// r is made of lines over pieces of the given lengths, one after the other, of total length 1.
 /// The error is around 1e-13 of the largest r², relative to the size 1/(power + 1) of the kernel.
 pub(super) fn adjacent_products(lines: &[(f64, Line)], power: u64) -> f64 {
-    kernel(power)
-        .into_iter()
+    // Collected before they are added, so that the order of additions is always the same.
+    let terms: Vec<f64> = kernel(power)
+        .into_par_iter()
         .map(|(weight, rate)| (weight * exponential_products(lines, rate)).re)
-        .sum()
+        .collect();
+    terms.iter().sum()
 }
 
 /// Weights c and rates w such that (1-s)^`power` is the sum of the real parts of c e^{-ws}, to
@@ -136,5 +140,62 @@ impl Moments {
         let j1 = (z * j2 + decay).scale(1.0 / 2.0);
         let j0 = z * j1 + decay;
         Moments { decay, j0, j1, j3 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_kernel_is_a_power() {
+        for power in [
+            0,
+            1,
+            2,
+            3,
+            10,
+            44,
+            46,
+            100,
+            101,
+            1000,
+            123_456,
+            10_000_000,
+            4_000_000_000,
+        ] {
+            let terms = kernel(power);
+            assert!(terms.len() < 60, "{power} has {} terms", terms.len());
+            for step in 0..=100 {
+                // Every hundredth, and as many times the width of the kernel.
+                for s in [
+                    f64::from(step) / 100.0,
+                    f64::from(step) / (power as f64 + 100.0),
+                ] {
+                    let sum: f64 = terms
+                        .iter()
+                        .map(|(weight, rate)| (*weight * rate.scale(-s).exp()).re)
+                        .sum();
+                    let expected = libm::exp(power as f64 * libm::log1p(-s));
+                    let expected = if power == 0 { 1.0 } else { expected };
+                    assert!(
+                        (sum - expected).abs() < 1e-9_f64.min(1e-13 * (power as f64 + 10.0)),
+                        "{power} {s}: {sum} is not {expected}"
+                    );
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn moments_agree_on_both_sides_of_their_switch() {
+        // ∫ e^{-zy} dy = 1 - e^{-1}, ∫ y e^{-y} dy = 1 - 2/e, ∫ y³ e^{-y} dy = 6 - 16/e at z = 1.
+        let inverse_e = libm::exp(-1.0);
+        for z in [1.0, 1.0 + 1e-15] {
+            let moments = Moments::new(Complex::new(z, 0.0));
+            assert!((moments.j0.re - (1.0 - inverse_e)).abs() < 1e-14);
+            assert!((moments.j1.re - (1.0 - 2.0 * inverse_e)).abs() < 1e-14);
+            assert!((moments.j3.re - (6.0 - 16.0 * inverse_e)).abs() < 1e-14);
+        }
     }
 }

@@ -258,3 +258,116 @@ fn show(value: f64) -> String {
         format!("{value:e}")
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn value(text: &str, z: f64) -> f64 {
+        parse(text).unwrap().value(z)
+    }
+
+    #[test]
+    fn operators_bind_as_usual() {
+        for (text, expected) in [
+            ("-2^2", -4.0),
+            ("2^3^2", 512.0),
+            ("2^-1", 0.5),
+            ("(-2)^2", 4.0),
+            ("8/4/2", 1.0),
+            ("8/4*2", 4.0),
+            ("1 - 2 - 3", -4.0),
+            ("1 - (2 - 3)", 2.0),
+            ("2 + 3*4", 14.0),
+            ("2*-3", -6.0),
+            ("--3", 3.0),
+            ("+3 - -4", 7.0),
+            ("-2*3^2", -18.0),
+            ("1e-3 + 2.5E+1 + .5 + 2.", 27.501),
+        ] {
+            assert_eq!(value(text, 0.0), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn functions_are_what_they_are_called() {
+        for (text, expected) in [
+            ("sin(pi/2) + cos(pi)", 0.0),
+            ("log(exp(2))", 2.0),
+            ("log(e^3)", 3.0),
+            ("sqrt(2.25)", 1.5),
+            ("abs(-3) + abs(3)", 6.0),
+            ("sign(-0.1) + 10*sign(0) + 100*sign(7)", 99.0),
+            ("floor(-1.5) + floor(1.5)", -1.0),
+            ("frac(2.75) + frac(-0.25)", 1.5),
+            ("min(1, 2) + 10*min(2, 1)", 11.0),
+            ("max(1, 2) + 10*max(2, 1)", 22.0),
+            ("pow(2, 10)", 1024.0),
+            ("z - z^4", 0.4375),
+        ] {
+            let difference = value(text, 0.5) - expected;
+            assert!(difference.abs() < 1e-15, "{text} is off by {difference}");
+        }
+    }
+
+    #[test]
+    fn nothing_hides_what_is_not_a_number() {
+        for text in [
+            "min(log(-1), 1)",
+            "min(1, log(-1))",
+            "max(sqrt(-1), 1)",
+            "max(1, 0/0)",
+            "sign(0/0)",
+        ] {
+            assert!(value(text, 0.5).is_nan(), "{text}");
+        }
+    }
+
+    #[test]
+    fn shown_with_no_more_parentheses_than_needed() {
+        for (text, expected) in [
+            ("z-z^4", "z - z^4"),
+            ("((z))-((z^(4)))", "z - z^4"),
+            ("(-2)^2-(3-(4+5))", "(-2)^2 - (3 - (4 + 5))"),
+            ("2^(3^2)*(2^3)^2", "2^3^2*(2^3)^2"),
+            ("z/(2*pi)/3", "z/(2*pi)/3"),
+            ("min( z ,1e-9)*1e300", "min(z, 1e-9)*1e300"),
+            ("-(z+1)*-z", "-(z + 1)*-z"),
+        ] {
+            assert_eq!(parse(text).unwrap().to_string(), expected);
+        }
+    }
+
+    #[test]
+    fn no_depth_exhausts_the_stack() {
+        for text in ["(", "-", "sin(", "2^", "min(1,"] {
+            let error = parse(&text.repeat(100_000)).unwrap_err();
+            assert!(error.problem.contains("200 levels"), "{}", error.problem);
+        }
+        let sum = parse(&vec!["z"; 100_000].join("+")).unwrap();
+        assert_eq!(sum.value(0.5), 50_000.0);
+        assert_eq!(sum.to_string().len(), 100_000 + 99_999 * 3);
+        let nested = format!("{}z{}", "(".repeat(199), ")".repeat(199));
+        assert!(parse(&nested).unwrap().is_variable());
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_is_parsed_is_shown_as_itself(
+            text in "([-+*/^(), ]|z|pi|e|2|0\\.1|1e9|sin\\(|max\\(|min\\(z,){1,12}"
+        ) {
+            if let Ok(expression) = parse(&text) {
+                prop_assert_eq!(parse(&expression.to_string()).unwrap(), expression);
+            }
+        }
+
+        #[test]
+        fn any_text_is_parsed_or_refused(text in "\\PC{0,20}") {
+            if let Err(error) = parse(&text) {
+                prop_assert!(error.position <= text.chars().count());
+            }
+        }
+    }
+}
