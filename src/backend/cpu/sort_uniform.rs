@@ -43,8 +43,7 @@ fn one_byte_pass(words: &mut [u32], scratch: &mut [u32]) {
         *place = place.wrapping_add(1);
     }
     // Insertion on the way back.
-    for row in 0..words.len() {
-        let word = scratch[row];
+    for (row, &word) in scratch[..words.len()].iter().enumerate() {
         let mut place = row;
         while place > 0 && words[place - 1] > word {
             words[place] = words[place - 1];
