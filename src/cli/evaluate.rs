@@ -212,6 +212,7 @@ impl Evaluate {
             positive: self.positive.clone(),
             labels_file: self.labels.clone(),
             skip_missing: self.skip_missing,
+            confidences_only: false,
         };
         let mut files = Vec::with_capacity(self.files.len());
         for path in &self.files {

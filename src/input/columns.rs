@@ -36,7 +36,7 @@ impl Columns {
     /// Finds the columns of a file with the given column names: those that the options name, else
     /// those with a usual name, and then it says so in `notes`.
     ///
-    /// With a file of labels (`--labels`) no label column is looked for.
+    /// With a file of labels (`--labels`), or for confidences only, no label column is looked for.
     pub(super) fn choose(
         file: &str,
         names: &[String],
@@ -61,10 +61,13 @@ impl Columns {
         let named = |flag: &str, name: &Option<String>| {
             name.as_ref().map(|name| find(flag, name)).transpose()
         };
-        let confidence = named("--confidence", &options.confidence)?;
-        let label = match options.labels_file {
-            None => named("--label", &options.label)?,
-            Some(_) => None,
+        let confidence_flag = options.confidence_flag();
+        let labelled = options.labels_file.is_none() && !options.confidences_only;
+        let confidence = named(confidence_flag, &options.confidence)?;
+        let label = if labelled {
+            named("--label", &options.label)?
+        } else {
+            None
         };
         let mut groups = Vec::new();
         for name in &options.group_by {
@@ -108,15 +111,15 @@ impl Columns {
         let confidence = match confidence {
             Some(place) => place,
             None => {
-                let place = guess("confidences", "--confidence", &CONFIDENCE, label)?;
+                let place = guess("confidences", confidence_flag, &CONFIDENCE, label)?;
                 notes.push(guessed(place, "the confidences"));
                 place
             }
         };
-        let label = match (label, &options.labels_file) {
-            (_, Some(_)) => None,
-            (Some(place), None) => Some(place),
-            (None, None) => {
+        let label = match label {
+            Some(place) => Some(place),
+            None if !labelled => None,
+            None => {
                 let place = guess("labels", "--label", &LABEL, Some(confidence))?;
                 notes.push(guessed(place, "the labels"));
                 Some(place)

@@ -177,6 +177,7 @@ impl<'a, C: Element> Door<'a, C> {
             return self.missing(group, FailureKind::MissingConfidence(None));
         };
         let label = match self.binary.read(cell) {
+            _ if self.options.confidences_only => false,
             Binary::Label(label) => label,
             Binary::Missing => return self.missing(group, FailureKind::MissingLabel),
             Binary::Unknown => return self.fail(FailureKind::Label(cell.to_string())),
@@ -260,6 +261,8 @@ impl<'a, C: Element> Door<'a, C> {
             return self.missing(group, FailureKind::MissingConfidence(missing));
         }
         let truth = match self.class_labels.read(cell, classes) {
+            // No class: every label is 0.
+            _ if self.options.confidences_only => classes,
             Class::Number(class) => class,
             Class::Missing => return self.missing(group, FailureKind::MissingLabel),
             Class::Unknown => return self.fail(FailureKind::Class(cell.to_string())),
@@ -311,8 +314,13 @@ impl<'a, C: Element> Door<'a, C> {
             return Err(self.explain(failure));
         }
         if rows == 0 {
-            return Err(InputError::new(self.file, "there are no rows")
-                .remedy("At least one confidence with its label is needed."));
+            return Err(InputError::new(self.file, "there are no rows").remedy(
+                if self.options.confidences_only {
+                    "At least one confidence is needed."
+                } else {
+                    "At least one confidence with its label is needed."
+                },
+            ));
         }
         let skipped = self.groups.skipped();
         if skipped == rows {
@@ -399,8 +407,13 @@ impl<'a, C: Element> Door<'a, C> {
         };
         match failure.kind {
             FailureKind::MissingConfidence(class) => {
-                confidence(format!("the confidence{} is missing", of_class(class)))
-                    .remedy("Fill it in, or leave such rows out with --skip-missing.")
+                confidence(format!("the confidence{} is missing", of_class(class))).remedy(
+                    if self.options.confidences_only {
+                        "Fill it in, or remove the row from the file."
+                    } else {
+                        "Fill it in, or leave such rows out with --skip-missing."
+                    },
+                )
             }
             FailureKind::MissingLabel => label("the label is missing".to_owned())
                 .remedy("Fill it in, or leave such rows out with --skip-missing."),

@@ -32,7 +32,7 @@ pub use error::InputError;
 pub use merge::{Merged, merge};
 
 use crate::evaluation::Reduction;
-use crate::predictions::{Batch, Rows};
+use crate::predictions::Batch;
 use sniff::{Format, sniff};
 use source::Stream;
 
@@ -64,19 +64,30 @@ pub struct Options {
     pub labels_file: Option<PathBuf>,
     /// Whether rows without a confidence or a label are left out and counted, and no error.
     pub skip_missing: bool,
+    /// Whether labels are neither looked for nor read; every row then has label 0.
+    pub confidences_only: bool,
 }
 
 impl Options {
     /// A flag that names a column of the file itself.
     fn names_columns(&self) -> Option<&'static str> {
         if self.confidence.is_some() {
-            Some("--confidence")
+            Some(self.confidence_flag())
         } else if !self.group_by.is_empty() {
             Some("--group-by")
         } else if self.label.is_some() && self.labels_file.is_none() {
             Some("--label")
         } else {
             None
+        }
+    }
+
+    /// What names the column of confidences.
+    fn confidence_flag(&self) -> &'static str {
+        if self.confidences_only {
+            "empirical:FILE:COLUMN"
+        } else {
+            "--confidence"
         }
     }
 }
@@ -155,11 +166,17 @@ pub fn read(path: &str, options: &Options) -> Result<Loaded, InputError> {
     })
 }
 
-/// Reads the confidences of a file, as [`read`] does, and ignores its labels.
-pub(crate) fn read_confidences(path: &str, column: Option<&str>) -> Result<Rows, InputError> {
+/// Reads the confidences of a file as [`read`] does, but no labels. The column is guessed unless it is
+/// named.
+///
+/// # Errors
+/// If the file cannot be read, has no known format, or holds anything that is not a confidence
+/// in \[0, 1\].
+pub fn read_confidences(path: &str, column: Option<&str>) -> Result<Loaded, InputError> {
     let options = Options {
         confidence: column.map(str::to_owned),
+        confidences_only: true,
         ..Options::default()
     };
-    Ok(read(path, &options)?.batch.rows().clone())
+    read(path, &options)
 }

@@ -29,7 +29,8 @@ const BLOCK: usize = 1 << 16;
 const FORTRAN_BLOCK: usize = 1 << 22;
 
 /// Reads an array of shape \[n, 2\] as confidence and label; or, with a file of labels, one of
-/// shape \[n\] as confidences and one of shape \[n, k\] as probabilities of k classes.
+/// shape \[n\] as confidences and one of shape \[n, k\] as probabilities of k classes. Confidences
+/// without labels come in any of these shapes.
 pub(super) fn read(file: &str, store: &Store, options: &Options) -> Result<Loaded, InputError> {
     if let Some(flag) = options.names_columns() {
         return Err(InputError::new(
@@ -51,7 +52,7 @@ pub(super) fn read(file: &str, store: &Store, options: &Options) -> Result<Loade
             }
             array.load(Some(&mut labels), options, notes)
         }
-        None if array.width == 2 => array.load(None, options, notes),
+        None if array.width == 2 || options.confidences_only => array.load(None, options, notes),
         None => Err(array
             .wrong(format!("its shape {:?} holds no labels", array.shape))
             .remedy("Name the file of labels with --labels FILE.")),
@@ -278,8 +279,15 @@ impl<'a> Array<'a> {
         let Some(labels) = labels else {
             while let Some(block) = self.next_block()? {
                 decode(block, &mut values);
-                for pair in values.chunks_exact(2) {
-                    door.admit(Reading::Number(pair[0]), Cell::element(pair[1]));
+                for row in values.chunks_exact(width) {
+                    match row {
+                        [value] => door.admit(Reading::Number(*value), Cell::Missing),
+                        // An array of an archive has its labels beside it, never inside.
+                        [value, label] if self.name.is_empty() => {
+                            door.admit(Reading::Number(*value), Cell::element(*label));
+                        }
+                        row => door.admit_vector(Some(row), Cell::Missing),
+                    }
                 }
             }
             self.check_end()?;

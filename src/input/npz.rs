@@ -51,6 +51,7 @@ pub(super) fn read(file: &str, store: &Store, options: &Options) -> Result<Loade
             let mut labels = LabelSource::open(path, options)?;
             probabilities.load(Some(&mut labels), options, notes)
         }
+        (None, None) if options.confidences_only => probabilities.load(None, options, notes),
         // Without a file of labels a label column is chosen or it is an error.
         (None, None) => Err(InputError::new(file, "there are no labels")),
     }

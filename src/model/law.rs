@@ -3,7 +3,6 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::fixed_point::ONE_Q30;
 use crate::input::nearest_first;
 
 /// A law of the confidence Z.
@@ -35,8 +34,12 @@ pub enum Law {
     },
 }
 
-/// The parameters of beta laws whose quantiles are computed to the last bit of Q30.
+/// The parameters that a beta law may have: between these its quantiles are accurate to the last bit of
+/// Q30.
 pub const BETA_PARAMETERS: std::ops::RangeInclusive<f64> = 1e-6..=1e6;
+
+/// The least width of a uniform law.
+const NARROWEST: f64 = 1e-6;
 
 /// Why a text is no law.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -76,10 +79,12 @@ impl FromStr for Law {
                 Err(format!("known are {}", nearest_first(name, &known)))
             }
         };
-        law.map_err(|problem| LawError {
+        let law = law.map_err(|problem| LawError {
             text: text.to_owned(),
             problem,
-        })
+        })?;
+        law.check()?;
+        Ok(law)
     }
 }
 
@@ -106,40 +111,58 @@ fn uniform(parameters: &str) -> Result<Law, String> {
     let [lower, upper] = numbers(parameters)?[..] else {
         return Err("uniform takes two numbers: uniform:a,b".to_owned());
     };
-    if !(0.0 <= lower && lower < upper && upper <= 1.0) {
-        return Err("confidences need 0 <= a < b <= 1".to_owned());
-    }
     // Adding 0 turns -0 into 0.
-    let law = Law::Uniform {
-        lower: lower + 0.0,
-        upper,
-    };
-    // Such a law is wider than 2⁻²⁰, or its confidences would be few.
-    if (upper - lower) * f64::from(ONE_Q30) < 1024.0 {
-        return Err("a and b are too close to be told apart in steps of 2^-30".to_owned());
-    }
-    Ok(law)
+    let lower = lower + 0.0;
+    Ok(Law::Uniform { lower, upper })
 }
 
 fn beta(parameters: &str) -> Result<Law, String> {
-    let (a, b) = match numbers(parameters)?[..] {
-        [a, b] => (a, b),
-        [rho] if 0.0 < rho && rho < 1.0 => (rho, complement(rho)),
-        [_] => return Err("beta:ρ is Beta(ρ, 1-ρ) and needs 0 < ρ < 1".to_owned()),
-        _ => {
-            return Err(
-                "beta takes two numbers, beta:a,b, or one, beta:ρ for Beta(ρ, 1-ρ)".to_owned(),
-            );
-        }
-    };
-    if !(BETA_PARAMETERS.contains(&a) && BETA_PARAMETERS.contains(&b)) {
-        return Err(format!(
-            "parameters must lie between {} and {}, where quantiles are accurate",
-            BETA_PARAMETERS.start(),
-            BETA_PARAMETERS.end()
-        ));
+    match numbers(parameters)?[..] {
+        [a, b] => Ok(Law::Beta { a, b }),
+        [rho] if 0.0 < rho && rho < 1.0 => Ok(Law::Beta {
+            a: rho,
+            b: complement(rho),
+        }),
+        [_] => Err("beta:ρ is Beta(ρ, 1-ρ) and needs 0 < ρ < 1".to_owned()),
+        _ => Err("beta takes two numbers, beta:a,b, or one, beta:ρ for Beta(ρ, 1-ρ)".to_owned()),
     }
-    Ok(Law::Beta { a, b })
+}
+
+impl Law {
+    /// Whether the parameters are in range.
+    pub(super) fn check(&self) -> Result<(), LawError> {
+        self.problem().map_or(Ok(()), |problem| {
+            Err(LawError {
+                text: self.to_string(),
+                problem,
+            })
+        })
+    }
+
+    fn problem(&self) -> Option<String> {
+        match *self {
+            Law::Uniform { lower, upper } => {
+                if !(0.0 <= lower && lower < upper && upper <= 1.0) {
+                    Some("confidences need 0 <= a < b <= 1".to_owned())
+                } else if upper - lower < NARROWEST {
+                    Some(format!(
+                        "a and b must differ by {NARROWEST:e} at least: confidences are counted in \
+                         steps of 2^-30"
+                    ))
+                } else {
+                    None
+                }
+            }
+            Law::Beta { a, b } => {
+                let in_range = BETA_PARAMETERS.contains(&a) && BETA_PARAMETERS.contains(&b);
+                (!in_range).then(|| {
+                    let (least, most) = (BETA_PARAMETERS.start(), BETA_PARAMETERS.end());
+                    format!("parameters must lie between {least} and {most}")
+                })
+            }
+            Law::Empirical { .. } => None,
+        }
+    }
 }
 
 /// 1 - ρ in decimal: 0.1 for 0.9, where the difference of floats is 0.09999999999999998.

@@ -43,14 +43,19 @@ pub struct Model {
     /// The tables are computed with functions that have the same bits on every platform, so equal
     /// names and seeds should give equal checksums; this is what makes sure.
     pub checksum: u32,
+    /// What the user should know, one line each: the column of scores that was guessed.
+    pub notes: Vec<String>,
 }
 
 /// Why a law and a curve are no model.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum ModelError {
+    /// The law's parameters are out of range.
+    #[error(transparent)]
+    Law(#[from] LawError),
     /// The scores of an empirical law cannot be read.
     #[error(transparent)]
-    Scores(#[from] InputError),
+    Scores(Box<InputError>),
     /// The curve has no finite value somewhere on \[0, 1\].
     #[error(
         "the curve `{curve}` is {value} at z = {confidence}\n\
@@ -66,13 +71,21 @@ pub enum ModelError {
     },
 }
 
+impl From<InputError> for ModelError {
+    fn from(error: InputError) -> Self {
+        ModelError::Scores(Box::new(error))
+    }
+}
+
 impl Model {
     /// Makes the tables. `seed` decides the coefficients of `random-fourier` and nothing else.
     ///
     /// # Errors
-    /// If the file of an empirical law cannot be read, or the curve is not finite on \[0, 1\].
+    /// If the law's parameters are out of range, the file of an empirical law cannot be read, or the
+    /// curve is not finite on \[0, 1\].
     pub fn new(law: Law, curve: Curve, seed: u64) -> Result<Model, ModelError> {
-        let quantile = Quantile::new(&law)?;
+        law.check()?;
+        let (quantile, notes) = Quantile::new(&law)?;
         let response = Response::new(&curve, seed)?;
         let checksum = checksum(&quantile, &response);
         Ok(Model {
@@ -81,6 +94,7 @@ impl Model {
             quantile,
             response,
             checksum,
+            notes,
         })
     }
 
@@ -179,6 +193,9 @@ fn checksum(quantile: &Quantile, response: &Response) -> u32 {
             update(&[2]);
             update(&scores.q30);
             update(&scores.run);
+            for bits in &scores.bits {
+                update(&[*bits as u32, (bits >> 32) as u32]);
+            }
         }
     }
     match response {

@@ -6,6 +6,8 @@
 //! a Poisson one. On the circle |w| = N the trapezoidal rule converges faster than geometrically,
 //! and only some dozen points near w = N count, whatever N is.
 
+use rayon::prelude::*;
+
 use super::complex::Complex;
 
 /// A linear function on a piece, by its values at both ends.
@@ -35,10 +37,12 @@ const NEGLIGIBLE: f64 = 45.0;
 /// r is made of lines over pieces of the given lengths, one after the other, of total length 1.
 /// The error is around 1e-13 of the largest r², relative to the size 1/(power + 1) of the kernel.
 pub(super) fn adjacent_products(lines: &[(f64, Line)], power: u64) -> f64 {
-    kernel(power)
-        .into_iter()
+    // Collected before they are added, so that the order of additions is always the same.
+    let terms: Vec<f64> = kernel(power)
+        .into_par_iter()
         .map(|(weight, rate)| (weight * exponential_products(lines, rate)).re)
-        .sum()
+        .collect();
+    terms.iter().sum()
 }
 
 /// Weights c and rates w such that (1-s)^`power` is the sum of the real parts of c e^{-ws}, to

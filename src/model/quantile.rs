@@ -1,11 +1,8 @@
 //! Quantile functions as tables of integers.
 
-use std::iter;
-
 use super::beta::Beta;
-use super::{Law, Scores};
+use super::{Law, ModelError, Scores};
 use crate::fixed_point::{ONE_Q30, confidence_q30};
-use crate::input::InputError;
 use crate::predictions::Dtype;
 
 /// The nodes of one octave of the word.
@@ -48,20 +45,21 @@ pub enum Quantile {
 }
 
 impl Quantile {
-    pub(super) fn new(law: &Law) -> Result<Self, InputError> {
-        match law {
+    /// The table of a law, and what the user should know of how it was made.
+    pub(super) fn new(law: &Law) -> Result<(Self, Vec<String>), ModelError> {
+        let quantile = match law {
             Law::Uniform { lower, upper } => {
                 let start = q30(*lower);
-                Ok(Quantile::Affine {
-                    start,
-                    width: q30(*upper) - start,
-                })
+                let width = q30(*upper) - start;
+                Quantile::Affine { start, width }
             }
-            Law::Beta { a, b } => Ok(Quantile::Nodes(beta_nodes(Beta::new(*a, *b)))),
+            Law::Beta { a, b } => Quantile::Nodes(beta_nodes(Beta::new(*a, *b))),
             Law::Empirical { file, column } => {
-                Scores::read(file, column.as_deref()).map(Quantile::Empirical)
+                let (scores, notes) = Scores::read(file, column.as_deref())?;
+                return Ok((Quantile::Empirical(scores), notes));
             }
-        }
+        };
+        Ok((quantile, Vec::new()))
     }
 
     /// The confidence of word `u`, in Q30.
@@ -117,7 +115,9 @@ fn beta_nodes(law: Beta) -> Vec<u32> {
     let lower = lower_quantiles(law, MIDDLE);
     let mut upper = lower_quantiles(law.mirrored(), MIDDLE - 1);
     upper.reverse();
-    let nodes = iter::chain(lower, upper.into_iter().map(|q| ONE_Q30 - q));
+    let nodes = lower
+        .into_iter()
+        .chain(upper.into_iter().map(|q| ONE_Q30 - q));
     // Ascending, whatever the last bits of the roots.
     let mut largest = 0;
     nodes

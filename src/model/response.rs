@@ -25,12 +25,13 @@ pub enum Response {
     /// the left limit, moved towards the right limit by (|difference| · 4f + 2³¹) >> 32: the high word
     /// of the product plus the highest bit of its low word. q = 2³⁰ is the right limit of the last cell.
     ///
-    /// Cells and limits are such that a jump on an edge is exact. Against a smooth curve the largest
-    /// error is that of a chord, at most width² · max|g''|/8.
+    /// The line through a cell is the chord between the curve's one-sided limits, shifted to
+    /// the mean of the curve over the cell, so that ℓ2-ECE keeps six digits. A curve that is linear between
+    /// edges is met exactly, jumps on edges included.
     Cells {
         /// The number of cells, below 2¹⁵.
         cells: u32,
-        /// The curve's one-sided limits at the left and right edge of each cell, Q30.
+        /// The values at the left and right edge of each cell, Q30.
         limits: Vec<[u32; 2]>,
     },
 }
@@ -54,17 +55,21 @@ impl Response {
                 })
             }
         };
-        let clipped = |confidence: f64| value(confidence).map(probability_q30);
+        let clipped = |confidence: f64| value(confidence).map(|value| value.clamp(0.0, 1.0));
         let cells = curve.cells();
         let count = f64::from(cells);
         let mut limits = Vec::with_capacity(cells as usize);
         for cell in 0..cells {
             let edge = |parts: f64| (f64::from(cell) + parts) / count;
-            // The values in the middle and on the edges themselves only have to be there.
-            for parts in [0.0, 0.5, 1.0] {
-                value(edge(parts))?;
-            }
-            limits.push([clipped(edge(INSIDE))?, clipped(edge(1.0 - INSIDE))?]);
+            // The values on the edges themselves only have to be there.
+            value(edge(0.0))?;
+            value(edge(1.0))?;
+            let [left, middle, right] =
+                [INSIDE, 0.5, 1.0 - INSIDE].map(|parts| clipped(edge(parts)));
+            let (left, middle, right) = (left?, middle?, right?);
+            // Simpson's mean of the curve, less the mean of the chord.
+            let bulge = (middle - (left + right) / 2.0) * (2.0 / 3.0);
+            limits.push([left + bulge, right + bulge].map(probability_q30));
         }
         Ok(Response::Cells { cells, limits })
     }

@@ -1,6 +1,7 @@
 //! Scores of a real model, resampled as they are.
 
-use crate::input::{self, InputError};
+use super::ModelError;
+use crate::input;
 use crate::predictions::{Dtype, Rows, Word};
 use crate::with_words;
 
@@ -19,13 +20,17 @@ pub struct Scores {
 }
 
 impl Scores {
-    /// The confidences of a file.
-    pub(super) fn read(file: &str, column: Option<&str>) -> Result<Self, InputError> {
-        Ok(Scores::new(&input::read_confidences(file, column)?))
+    /// The confidences of a file, and what the user should know of how they were read.
+    pub(super) fn read(
+        file: &str,
+        column: Option<&str>,
+    ) -> Result<(Self, Vec<String>), ModelError> {
+        let loaded = input::read_confidences(file, column)?;
+        Ok((Scores::new(loaded.batch.rows()), loaded.notes))
     }
 
     /// The confidences of some rows, at least one and fewer than 2³².
-    pub(crate) fn new(rows: &Rows) -> Self {
+    fn new(rows: &Rows) -> Self {
         let dtype = rows.dtype();
         let mut bits: Vec<u64> =
             with_words!(rows, words => words.iter().map(|word| word.confidence_bits()).collect());

@@ -153,7 +153,7 @@ impl<'a> Parser<'a> {
                 self.close(open)
             }
             Some(c) if c.is_ascii_digit() || c == '.' => self.number(),
-            Some(c) if c.is_alphabetic() || c == '_' => self.name(),
+            Some(c) if c.is_ascii_alphabetic() || c == '_' => self.name(),
             found => Err(self.no_operand(found)),
         }
     }
@@ -208,7 +208,7 @@ impl<'a> Parser<'a> {
         let start = self.at;
         let rest = self.rest();
         let end = rest
-            .find(|c: char| !c.is_alphanumeric() && c != '_')
+            .find(|c: char| !c.is_ascii_alphanumeric() && c != '_')
             .unwrap_or(rest.len());
         let name = &rest[..end];
         self.at += end;
