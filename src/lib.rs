@@ -66,6 +66,7 @@ pub mod backend;
 pub mod cli;
 pub mod evaluate;
 pub mod evaluation;
+pub mod experiment;
 pub mod fixed_point;
 pub mod inference;
 pub mod input;

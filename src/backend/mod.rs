@@ -10,6 +10,7 @@ mod piece;
 pub mod replicates;
 pub mod resilient;
 pub mod stages;
+pub mod subsamples;
 mod terms;
 
 use crate::predictions::Batch;

@@ -102,6 +102,21 @@ impl Chosen {
     }
 }
 
+/// What simulates, from the flags: the CPU, as no GPU simulates yet.
+///
+/// # Errors
+/// If `--backend gpu` or `--adapter` asks for a device.
+pub fn choose_simulator(flags: &BackendFlags) -> Result<Cpu, Failure> {
+    if flags.backend == BackendName::Gpu || flags.adapter.is_some() {
+        return Err(Failure::input(
+            "simulations do not run on a GPU yet; leave --backend and --adapter out, or use \
+             --backend cpu",
+        ));
+    }
+    set_threads(flags.threads)?;
+    Ok(Cpu::default())
+}
+
 /// Sets up threads and opens the backend that the flags ask for.
 ///
 /// # Errors

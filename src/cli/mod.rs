@@ -1,11 +1,16 @@
 //! The command line (specification, section 7).
 
+mod approx;
 mod backend;
 mod devices;
 mod evaluate;
+mod experiment;
 mod failure;
+mod merge;
 mod messages;
 mod output;
+mod power;
+mod progress;
 mod selfcheck;
 
 use std::path::PathBuf;
@@ -32,6 +37,12 @@ pub struct Cli {
 enum Command {
     /// Everything about the calibration of predictions in files
     Evaluate(Box<evaluate::Evaluate>),
+    /// How often tests of calibration reject, simulated; --solve-n finds the sample size of a power
+    Power(Box<power::Power>),
+    /// How estimates of l2_ece lie around it, simulated or in subsamples of a file
+    Approx(Box<approx::Approx>),
+    /// Puts the parts of a run (--shard) together
+    Merge(merge::Merge),
     /// The GPU adapters of this machine, their limits, and which one is used
     Devices(devices::Devices),
     /// Holds the GPU against the CPU and the formulas, on this machine
@@ -90,6 +101,9 @@ impl Cli {
     pub fn run(&self) -> Result<u8, Failure> {
         match &self.command {
             Command::Evaluate(command) => command.run(),
+            Command::Power(command) => command.run(),
+            Command::Approx(command) => command.run(),
+            Command::Merge(command) => command.run(),
             Command::Devices(command) => command.run(),
             Command::Selfcheck(command) => command.run(),
         }

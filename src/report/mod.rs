@@ -8,6 +8,7 @@ use crate::evaluation::{Binned, Evaluated, Evaluation, Interval, Reduction, Test
 pub mod csv;
 pub mod json;
 pub mod plot;
+pub mod simulated;
 pub mod table;
 
 mod bars;

@@ -25,13 +25,12 @@ pub fn binned(
 
     // Σ n_j |gap_j| is a whole number in Q30, so that ece_l1 is rounded once.
     let absolute: i128 = filled().map(|bin| gap_sum(bin).abs()).sum();
-    let mut squares = 0.0;
+    let squares = ece_l2_of_bins(sums.iter().map(|bin| (bin.rows, gap_sum(bin))));
     let mut bias = 0.0;
     let mut largest: f64 = 0.0;
     for bin in filled() {
         let gap = gap(bin);
         let size = bin.rows as f64;
-        squares += size * gap * gap;
         largest = largest.max(gap.abs());
         if bin.rows > 1 {
             let mean_label = bin.positives as f64 / size;
@@ -54,6 +53,18 @@ pub fn binned(
         intervals: Vec::new(),
         table: table(dtype, sums, binning.scheme, bins),
     }
+}
+
+/// n · `ece_l2` = Σ n_j gap_j², from the rows and the sum of residuals (Q30) of each bin; empty bins
+/// carry no weight.
+pub fn ece_l2_of_bins(bins: impl Iterator<Item = (u64, i128)>) -> f64 {
+    bins.filter(|(rows, _)| *rows > 0)
+        .map(|(rows, residuals)| {
+            let size = rows as f64;
+            let gap = residuals as f64 * UNIT / size;
+            size * gap * gap
+        })
+        .fold(0.0, |sum, term| sum + term)
 }
 
 /// The number of positives less the sum of confidences, Q30.

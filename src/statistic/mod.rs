@@ -4,5 +4,5 @@ mod binned;
 mod bins_rule;
 pub mod log_loss;
 
-pub use binned::binned;
+pub use binned::{binned, ece_l2_of_bins};
 pub use bins_rule::{BinsRule, MOST_BINS, TooManyBins};

@@ -8,6 +8,7 @@ mod reduce_runs;
 mod replicate;
 mod simd;
 mod sort_uniform;
+mod subsample;
 mod window_sums;
 
 use std::ops::Range;

@@ -22,5 +22,5 @@ fn ends(sums: &SegmentSums, alpha: f64) -> Result<(f64, f64), String> {
     }
     let n = sums.rows as f64;
     let half_width = (81.0 * libm::log(2.0 / alpha) / (32.0 * n)).sqrt();
-    Ok((n_rank_ece(sums) / n, half_width))
+    Ok((n_rank_ece(sums.rank_ece) / n, half_width))
 }

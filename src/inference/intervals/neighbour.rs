@@ -28,7 +28,7 @@ fn ends(sums: &SegmentSums, alpha: f64) -> Result<(f64, f64), String> {
         return Err("the sums over runs of four neighbours were not computed".into());
     };
     let n = sums.rows as f64;
-    let estimate = n_rank_ece(sums) / n;
+    let estimate = n_rank_ece(sums.rank_ece) / n;
     let quadruples = n - 3.0;
     let r4 = moments.r4 as f64 * Q58 / quadruples;
     let r2s2 = moments.r2s2 as f64 * Q58 / (6.0 * quadruples);

@@ -1,35 +1,34 @@
 //! rankECE (A).
 
-use super::{Outcome, TestName, impossible, normal_outcome, result};
+use super::{Decision, Level, TestName, TestSums, Undefined, enough_rows, normal_decision, result};
 use crate::backend::{SegmentSums, Ties};
 use crate::evaluation::TestResult;
-use crate::inference::Q66;
+use crate::inference::{Q66, normal};
 
 /// T = √n rankECE / √((1/n) Σ Z_i² (1-Z_i)²), which rejects above z_{1-α}. \[CB26 Cor. 3.1\]
 ///
 /// Undefined if n < 2 or no confidence lies strictly between 0 and 1. With many ties it is very
 /// conservative for the tie-averaged rankECE; a note then says so.
 pub fn asymptotic(sums: &SegmentSums, ties: Ties, alpha: f64) -> TestResult {
-    let mut result = result(TestName::Asymptotic, alpha, outcome(sums, alpha));
+    let mut result = result(
+        TestName::Asymptotic,
+        alpha,
+        |level| decide(&sums.into(), level),
+        normal::upper_tail,
+    );
     if result.statistic.is_some() && ties == Ties::Average {
         result.note = conservative(sums);
     }
     result
 }
 
-fn outcome(sums: &SegmentSums, alpha: f64) -> Result<Outcome, String> {
-    if let Some(reason) = impossible(sums, alpha) {
-        return Err(reason);
-    }
+pub(super) fn decide(sums: &TestSums, level: &Level) -> Result<Decision, Undefined> {
+    enough_rows(sums)?;
     if sums.null_squares == 0 {
-        return Err(
-            "every confidence is 0 or 1 (to 9 digits), so calibrated labels could not vary and \
-             rankECE has no null variance"
-                .into(),
-        );
+        return Err(Undefined::NoVariance);
     }
     // T = n·rankECE / √(Σ v²): the factors of n cancel.
-    Ok(normal_outcome(sums, sums.null_squares as f64 * Q66, alpha))
+    Ok(normal_decision(sums, sums.null_squares as f64 * Q66, level))
 }
 
 /// A warning if averaging over ties has cut the variance to less than half.

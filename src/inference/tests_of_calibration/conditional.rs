@@ -1,9 +1,9 @@
 //! rankECE with its exact null variance.
 
-use super::{Outcome, TestName, impossible, normal_outcome, result};
+use super::{Decision, Level, TestName, TestSums, Undefined, enough_rows, normal_decision, result};
 use crate::backend::{SegmentSums, Ties};
 use crate::evaluation::TestResult;
-use crate::inference::Q66;
+use crate::inference::{Q66, normal};
 
 /// T = n·rankECE / √Var(n·rankECE | Z) under H0, which rejects above z_{1-α}.
 ///
@@ -11,24 +11,23 @@ use crate::inference::Q66;
 /// Σ_g 2(m_g-1)/m_g · v_g² + Σ_g v_g v_{g+1}/(m_g m_{g+1}) for rankECE averaged over ties.
 /// Undefined if n < 2 or the variance is 0.
 pub fn conditional(sums: &SegmentSums, ties: Ties, alpha: f64) -> TestResult {
-    result(TestName::Conditional, alpha, outcome(sums, ties, alpha))
+    result(
+        TestName::Conditional,
+        alpha,
+        |level| decide(&sums.into(), ties, level),
+        normal::upper_tail,
+    )
 }
 
-fn outcome(sums: &SegmentSums, ties: Ties, alpha: f64) -> Result<Outcome, String> {
-    if let Some(reason) = impossible(sums, alpha) {
-        return Err(reason);
-    }
+pub(super) fn decide(sums: &TestSums, ties: Ties, level: &Level) -> Result<Decision, Undefined> {
+    enough_rows(sums)?;
     let variance = match ties {
         Ties::Average => sums.null_conditional,
         Ties::Random | Ties::Stable => sums.null_odd + sums.null_even,
     };
     if variance == 0 {
         // Both variances vanish together: exactly when no two rows beside each other have v > 0.
-        return Err(
-            "no two neighbouring rows have confidences strictly between 0 and 1 (to 9 digits), so \
-             under calibration no product of residuals could vary and rankECE has no null variance"
-                .into(),
-        );
+        return Err(Undefined::NoConditionalVariance);
     }
-    Ok(normal_outcome(sums, variance as f64 * Q66, alpha))
+    Ok(normal_decision(sums, variance as f64 * Q66, level))
 }

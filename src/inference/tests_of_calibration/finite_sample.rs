@@ -1,6 +1,6 @@
 //! rankECE (F).
 
-use super::{Outcome, TestName, impossible, n_rank_ece, result};
+use super::{Decision, Level, TestName, TestSums, Undefined, enough_rows, n_rank_ece, result};
 use crate::backend::SegmentSums;
 use crate::evaluation::TestResult;
 use crate::inference::Q66;
@@ -15,22 +15,20 @@ use crate::inference::Q66;
 /// p-value is the smallest level that rejects, 1 if none does. Undefined if n < 2; a null variance
 /// of 0 is no obstacle.
 pub fn finite_sample(sums: &SegmentSums, alpha: f64) -> TestResult {
-    result(TestName::FiniteSample, alpha, outcome(sums, alpha))
+    let sums = TestSums::from(sums);
+    result(
+        TestName::FiniteSample,
+        alpha,
+        |level| decide(&sums, level),
+        |statistic| (2.0 * libm::exp(-Bound::new(&sums).inverse(statistic))).min(1.0),
+    )
 }
 
-fn outcome(sums: &SegmentSums, alpha: f64) -> Result<Outcome, String> {
-    if let Some(reason) = impossible(sums, alpha) {
-        return Err(reason);
-    }
-    let bound = Bound {
-        odd: sums.null_odd as f64 * Q66,
-        even: sums.null_even as f64 * Q66,
-    };
-    let statistic = n_rank_ece(sums);
-    Ok(Outcome {
-        statistic,
-        threshold: bound.at(libm::log(2.0 / alpha)),
-        p_value: (2.0 * libm::exp(-bound.inverse(statistic))).min(1.0),
+pub(super) fn decide(sums: &TestSums, level: &Level) -> Result<Decision, Undefined> {
+    enough_rows(sums)?;
+    Ok(Decision {
+        statistic: n_rank_ece(sums.rank_ece),
+        threshold: Bound::new(sums).at(level.log_two_over_alpha()),
     })
 }
 
@@ -41,6 +39,13 @@ struct Bound {
 }
 
 impl Bound {
+    fn new(sums: &TestSums) -> Self {
+        Bound {
+            odd: sums.null_odd as f64 * Q66,
+            even: sums.null_even as f64 * Q66,
+        }
+    }
+
     fn at(&self, l: f64) -> f64 {
         let t = |s: f64| l / 3.0 + root(s, l);
         t(self.odd) + t(self.even)

@@ -5,7 +5,9 @@
 
 mod asymptotic;
 mod conditional;
+mod decision;
 mod finite_sample;
+mod sums;
 
 use std::fmt;
 
@@ -14,12 +16,17 @@ use crate::evaluation::TestResult;
 
 pub use asymptotic::asymptotic;
 pub use conditional::conditional;
+pub use decision::{Decision, Undefined};
 pub use finite_sample::finite_sample;
+pub use sums::{Level, TestSums};
 
-use super::{n_rank_ece, normal, wrong_level};
+use super::{n_rank_ece, wrong_level};
 
 /// A test by its name in `--tests`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, clap::ValueEnum)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, Hash, clap::ValueEnum, serde::Serialize, serde::Deserialize,
+)]
+#[serde(rename_all = "kebab-case")]
 pub enum TestName {
     /// rankECE (A): normal for large n, with a variance that assumes few ties.
     Asymptotic,
@@ -66,25 +73,42 @@ pub fn run(names: &[TestName], sums: &SegmentSums, ties: Ties, alpha: f64) -> Ve
         .collect()
 }
 
-/// A statistic with what it is held against.
-struct Outcome {
-    statistic: f64,
-    threshold: f64,
-    p_value: f64,
-}
-
-/// n·rankECE over its standard deviation, held against the standard normal distribution.
-fn normal_outcome(sums: &SegmentSums, variance: f64, alpha: f64) -> Outcome {
-    let statistic = n_rank_ece(sums) / variance.sqrt();
-    Outcome {
-        statistic,
-        threshold: normal::upper_quantile(alpha),
-        p_value: normal::upper_tail(statistic),
+/// The decision of a test at a level, for sums under `ties`, or why there is none.
+///
+/// What a simulation asks of every replicate: no text, no p-value, and nothing computed that depends
+/// on the level alone.
+///
+/// # Errors
+/// If the test is undefined for such a sample.
+#[inline]
+pub fn decide(
+    name: TestName,
+    sums: &TestSums,
+    ties: Ties,
+    level: &Level,
+) -> Result<Decision, Undefined> {
+    match name {
+        TestName::Asymptotic => asymptotic::decide(sums, level),
+        TestName::Conditional => conditional::decide(sums, ties, level),
+        TestName::FiniteSample => finite_sample::decide(sums, level),
     }
 }
 
-/// The result of a test, or why it is undefined.
-fn result(name: TestName, alpha: f64, outcome: Result<Outcome, String>) -> TestResult {
+/// n·rankECE over its standard deviation, held against the standard normal distribution.
+fn normal_decision(sums: &TestSums, variance: f64, level: &Level) -> Decision {
+    Decision {
+        statistic: n_rank_ece(sums.rank_ece) / variance.sqrt(),
+        threshold: level.normal_quantile(),
+    }
+}
+
+/// The result of a test, or why it is undefined; `p_value` gives that of a statistic.
+fn result(
+    name: TestName,
+    alpha: f64,
+    decide: impl FnOnce(&Level) -> Result<Decision, Undefined>,
+    p_value: impl FnOnce(f64) -> f64,
+) -> TestResult {
     let undefined = TestResult {
         name: name.as_str(),
         statistic: None,
@@ -97,17 +121,18 @@ fn result(name: TestName, alpha: f64, outcome: Result<Outcome, String>) -> TestR
         resamples: None,
         profile: None,
     };
-    match outcome {
+    let decision = match Level::new(alpha) {
+        Some(level) => decide(&level).map_err(|why| why.to_string()),
+        None => Err(wrong_level(alpha).unwrap_or_default()),
+    };
+    match decision {
         Err(reason) => TestResult {
             undefined: Some(reason),
             ..undefined
         },
-        Ok(Outcome {
-            statistic,
-            threshold,
-            p_value,
-        }) => {
-            let reject = statistic > threshold;
+        Ok(decision) => {
+            let reject = decision.rejects();
+            let p_value = p_value(decision.statistic);
             // The p-value is the smallest level of rejection, so it is below alpha exactly when the
             // test rejects. Where the statistic meets the threshold to the last digits, rounding
             // must not tell the two differently.
@@ -117,8 +142,8 @@ fn result(name: TestName, alpha: f64, outcome: Result<Outcome, String>) -> TestR
                 p_value.max(alpha)
             };
             TestResult {
-                statistic: Some(statistic),
-                threshold: Some(threshold),
+                statistic: Some(decision.statistic),
+                threshold: Some(decision.threshold),
                 p_value: Some(p_value),
                 reject: Some(reject),
                 ..undefined
@@ -127,9 +152,10 @@ fn result(name: TestName, alpha: f64, outcome: Result<Outcome, String>) -> TestR
     }
 }
 
-/// Why no test is possible, if so: no level, or nothing beside each other.
-fn impossible(sums: &SegmentSums, alpha: f64) -> Option<String> {
-    wrong_level(alpha).or_else(|| {
-        (sums.rows < 2).then(|| format!("needs at least 2 rows, but there are {}", sums.rows))
-    })
+/// Nothing lies beside anything with fewer than 2 rows.
+fn enough_rows(sums: &TestSums) -> Result<(), Undefined> {
+    if sums.rows < 2 {
+        return Err(Undefined::Rows(sums.rows));
+    }
+    Ok(())
 }

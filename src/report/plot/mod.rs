@@ -7,6 +7,7 @@ use crate::evaluation::Evaluation;
 
 mod canvas;
 mod consistency;
+mod curves;
 mod diagram;
 mod font;
 mod grid;
@@ -16,6 +17,7 @@ mod png;
 mod words;
 
 pub use consistency::consistency_range;
+pub use curves::{write_approx, write_power};
 pub use diagram::reliability_svg;
 pub use grid::grid_svg;
 pub use html::html;

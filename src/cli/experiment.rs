@@ -1,0 +1,445 @@
+//! What `power` and `approx` share: flags, state, interruption, output.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use clap::Args;
+
+use super::backend::{self, BackendFlags};
+use super::failure::{DEVICE_FAILED, DONE, Failure};
+use super::messages::Messages;
+use super::output;
+use super::progress::Bar;
+use crate::backend::replicates::Simulator;
+use crate::experiment::journal::{ComputedBy, Contents, Header, Journal, JournalError};
+use crate::experiment::{
+    Command, Draft, Halt, Plan, PlanError, PowerReport, Runner, Sampler, Shard, Spec, SpecError,
+    Tally, name_computed, solve,
+};
+use crate::report::plot::{self, PlotFormat};
+use crate::report::{Format, simulated};
+
+/// Exit status after Ctrl-C, as shells have it.
+const INTERRUPTED: u8 = 130;
+/// How long a unit may take to end after Ctrl-C before the process ends without it.
+const PATIENCE: Duration = Duration::from_millis(800);
+
+/// Flags of every simulation over a grid.
+#[derive(Args, Clone, Debug)]
+pub struct Grid {
+    /// A TOML file with keys named as the flags (law, curve, n, …); flags take precedence
+    #[arg(value_name = "SPEC.toml")]
+    spec: Option<PathBuf>,
+    /// A law of the confidence: uniform, uniform:a,b, beta:a,b, beta:ρ for Beta(ρ, 1-ρ),
+    /// empirical:FILE[:COLUMN]; numbers may be ranges (beta:0.05..0.95/0.05); may be repeated
+    /// [default: uniform]
+    #[arg(long, value_name = "LAW")]
+    law: Vec<String>,
+    /// E[Y|Z=z]: a name such as quadratic, or an expression in z; numbers may be ranges; may be
+    /// repeated
+    #[arg(long, value_name = "CURVE", allow_hyphen_values = true)]
+    curve: Vec<String>,
+    /// Rows of a replicate: 100,200 or 100..1000/100
+    #[arg(long, value_name = "LIST", allow_hyphen_values = true)]
+    n: Vec<String>,
+    /// Replicates of each point of the grid [default: 10000]
+    #[arg(long, value_name = "N", allow_hyphen_values = true)]
+    replicates: Option<String>,
+    /// Seed of everything random [default: 1]
+    #[arg(long, value_name = "N", allow_hyphen_values = true)]
+    seed: Option<String>,
+    /// Continue an interrupted run, whose state lies in OUTPUT.partial
+    #[arg(long)]
+    resume: bool,
+    /// Do part i of k only; `rankece merge` puts the parts together
+    #[arg(long, value_name = "i/k")]
+    shard: Option<Shard>,
+    #[command(flatten)]
+    output: Output,
+    #[command(flatten)]
+    backend: BackendFlags,
+}
+
+/// Flags that say where results go.
+#[derive(Args, Clone, Debug)]
+pub struct Output {
+    /// How results are written
+    #[arg(long, value_enum, default_value_t, value_name = "NAME")]
+    format: Format,
+    /// Write results to a file and not to standard output
+    #[arg(long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Draw a picture: .svg, .png or .html
+    #[arg(long, value_name = "FILE")]
+    plot: Option<PathBuf>,
+    /// No notes, warnings or progress on standard error
+    #[arg(long)]
+    quiet: bool,
+}
+
+impl Grid {
+    /// Reads the file, lays the flags over it, runs, writes.
+    ///
+    /// # Errors
+    /// What the user must be told.
+    pub fn run(
+        &self,
+        command: Command,
+        own: &[(&'static str, Vec<String>)],
+    ) -> Result<u8, Failure> {
+        let spec = self.effective(command, own)?;
+        self.check(&spec)?;
+        let messages = Messages::new(self.output.quiet);
+        let cpu = backend::choose_simulator(&self.backend)?;
+        let by = ComputedBy {
+            backend: "cpu".to_owned(),
+            adapter: None,
+        };
+        let plan = plan(spec, messages)?;
+        let mut run = Run {
+            plan: &plan,
+            grid: self,
+            messages,
+            by: vec![by],
+            journal: None,
+            finished: Default::default(),
+        };
+        if let Some(path) = &self.output.output {
+            if run.open(path)? {
+                messages.note(&format!("{} is complete already", path.display()));
+                return Ok(DONE);
+            }
+        }
+        run.finish(&cpu)
+    }
+
+    fn effective(
+        &self,
+        command: Command,
+        own: &[(&'static str, Vec<String>)],
+    ) -> Result<Spec, Failure> {
+        let mut draft = match &self.spec {
+            None => Draft::default(),
+            Some(path) => {
+                let named = |error: &dyn std::fmt::Display| {
+                    Failure::input(format!("{}: {error}", path.display()))
+                };
+                let text = fs::read_to_string(path).map_err(|error| named(&error))?;
+                Draft::from_toml(command, &text).map_err(|error| named(&error))?
+            }
+        };
+        draft.set("law", self.law.clone());
+        draft.set("curve", self.curve.clone());
+        draft.set("n", self.n.clone());
+        draft.set("replicates", self.replicates.iter().cloned().collect());
+        draft.set("seed", self.seed.iter().cloned().collect());
+        for (key, values) in own {
+            draft.set(key, values.clone());
+        }
+        Ok(draft.finish(command)?)
+    }
+
+    /// Refuses what cannot work before anything is computed.
+    fn check(&self, spec: &Spec) -> Result<(), Failure> {
+        let refuse = |message: &str| Err(Failure::input(message));
+        if self.output.output.is_none() {
+            if self.resume {
+                return refuse("--resume needs --output: the state lies in OUTPUT.partial");
+            }
+            if self.shard.is_some() {
+                return refuse("--shard needs --output FILE, where the part is written");
+            }
+        }
+        if self.shard.is_some() {
+            if spec.solve_n.is_some() {
+                return refuse(
+                    "--solve-n cannot be sharded: which n is tried depends on those before it",
+                );
+            }
+            if self.output.plot.is_some() {
+                return refuse("a part cannot be drawn; give --plot to `rankece merge`");
+            }
+        }
+        let mut inputs: Vec<String> = spec.population.clone();
+        inputs.extend(self.spec.iter().map(|path| path.display().to_string()));
+        for law in &spec.law {
+            if let Ok(crate::model::Law::Empirical { file, .. }) = law.parse() {
+                inputs.push(file);
+            }
+        }
+        self.output.check(&inputs)
+    }
+}
+
+impl Output {
+    /// Refuses names that cannot be written to.
+    pub fn check(&self, inputs: &[String]) -> Result<(), Failure> {
+        if let Some(path) = &self.output {
+            output::spare_inputs("--output", path, inputs)?;
+        }
+        if let Some(path) = &self.plot {
+            PlotFormat::of(path).map_err(|error| Failure::input(format!("--plot: {error}")))?;
+            output::spare_inputs("--plot", path, inputs)?;
+        }
+        Ok(())
+    }
+
+    pub fn messages(&self) -> Messages {
+        Messages::new(self.quiet)
+    }
+
+    /// Writes what the sums of a plan's points mean.
+    pub fn write_tallies(
+        &self,
+        plan: &Plan,
+        tallies: &[Tally],
+        by: &[ComputedBy],
+    ) -> Result<(), Failure> {
+        match plan.spec().command {
+            Command::Power => self.write_power(&plan.power_report(tallies, by)),
+            Command::Approx => {
+                let report = plan.approx_report(tallies, by);
+                self.draw(|path| plot::write_approx(path, &report))?;
+                self.write(|format, out| simulated::write_approx(format, &report, out))
+            }
+        }
+    }
+
+    pub fn write_power(&self, report: &PowerReport) -> Result<(), Failure> {
+        self.draw(|path| plot::write_power(path, report))?;
+        self.write(|format, out| simulated::write_power(format, report, out))
+    }
+
+    fn draw(&self, draw: impl FnOnce(&Path) -> Result<(), plot::PlotError>) -> Result<(), Failure> {
+        match &self.plot {
+            Some(path) => draw(path).map_err(|error| Failure::input(format!("--plot: {error}"))),
+            None => Ok(()),
+        }
+    }
+
+    fn write(
+        &self,
+        write: impl FnOnce(Format, &mut dyn io::Write) -> io::Result<()>,
+    ) -> Result<(), Failure> {
+        let mut contents = Vec::new();
+        write(self.format, &mut contents)
+            .map_err(|error| Failure::input(format!("cannot write the results: {error}")))?;
+        match &self.output {
+            Some(path) => replace(path, &contents),
+            None => output::write(None, &contents),
+        }
+    }
+}
+
+/// Writes a file under a name of its own and renames it: neither an older result nor the state in
+/// OUTPUT.partial is lost if the disk is full.
+fn replace(path: &Path, contents: &[u8]) -> Result<(), Failure> {
+    let temporary = with_suffix(path, ".writing");
+    let written = fs::write(&temporary, contents).and_then(|()| fs::rename(&temporary, path));
+    written.map_err(|error| {
+        // Nothing more can be done if this fails too.
+        let _ = fs::remove_file(&temporary);
+        Failure::input(format!("--output {}: {error}", path.display()))
+    })
+}
+
+fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    name.into()
+}
+
+/// Makes the plan and tells what its files say.
+pub fn plan(spec: Spec, messages: Messages) -> Result<Plan, Failure> {
+    let plan = Plan::new(spec)?;
+    for sampler in plan.samplers() {
+        if let Sampler::Population(population) = sampler {
+            for note in &population.notes {
+                messages.note(note);
+            }
+        }
+    }
+    Ok(plan)
+}
+
+/// A run under way.
+struct Run<'a> {
+    plan: &'a Plan,
+    grid: &'a Grid,
+    messages: Messages,
+    by: Vec<ComputedBy>,
+    journal: Option<Journal>,
+    finished: std::collections::BTreeMap<(u64, u64), Tally>,
+}
+
+impl Run<'_> {
+    /// Opens the state beside the output. True if a part is complete already.
+    fn open(&mut self, path: &Path) -> Result<bool, Failure> {
+        let header = Header::new(
+            self.plan.spec().clone(),
+            self.grid.shard,
+            self.plan.checksums(),
+        );
+        let partial = with_suffix(path, ".partial");
+        if !partial.exists() {
+            let shard = self.grid.shard;
+            if self.grid.resume && shard.is_some() && path.exists() {
+                let contents = Contents::read(path)?;
+                let same = header.difference(&contents.header).is_none();
+                if same && self.plan.has_part(&contents.units, shard) {
+                    return Ok(true);
+                }
+            }
+            self.journal = Some(Journal::create(&partial, &header)?);
+        } else if self.grid.resume {
+            let (journal, contents) = Journal::resume(&partial, &header)?;
+            if let Some(line) = contents.damaged {
+                self.messages.note(&format!(
+                    "line {line} of {} was torn; what it held is computed again",
+                    partial.display()
+                ));
+            }
+            self.journal = Some(journal);
+            self.finished = contents.units;
+            for by in contents.computed_by {
+                if !self.by.contains(&by) {
+                    self.by.push(by);
+                }
+            }
+            self.by.sort();
+        } else {
+            return Err(Failure::input(format!(
+                "{} holds the state of an interrupted run: continue it with --resume, or remove it",
+                partial.display()
+            )));
+        }
+        if let (Some(journal), Some(by)) = (&mut self.journal, self.by.first()) {
+            journal.computed_by(by)?;
+        }
+        Ok(false)
+    }
+
+    fn finish(mut self, simulator: &dyn Simulator) -> Result<u8, Failure> {
+        let kept = self.journal.is_some();
+        let stop = stop_on_interrupt(kept);
+        let solving = self.plan.spec().solve_n;
+        let shard = self.grid.shard;
+        let rows = solving.is_none().then(|| self.plan.rows(shard));
+        let bar = Bar::new(rows, self.grid.output.quiet);
+        let mut runner = Runner {
+            simulator,
+            stop: &stop,
+            progress: &|rows| bar.add(rows),
+            journal: self.journal.take(),
+            finished: std::mem::take(&mut self.finished),
+        };
+        let output = &self.grid.output;
+        let done = match solving {
+            Some(target) => solve(self.plan, target, &mut runner).map(|mut report| {
+                name_computed(self.plan, &mut report, &self.by);
+                Done::Solved(Box::new(report))
+            }),
+            None => self.plan.run(&mut runner, shard).map(Done::Grid),
+        };
+        let journal = runner.journal.take();
+        drop(bar);
+        if let Some(mut journal) = journal {
+            journal.sync()?;
+        }
+        let done = match done {
+            Err(Halt::Stopped) => {
+                tell_interrupted(kept);
+                return Ok(INTERRUPTED);
+            }
+            done => done?,
+        };
+        let partial = output
+            .output
+            .as_ref()
+            .map(|path| with_suffix(path, ".partial"));
+        if let (Some(_), Some(partial), Some(path)) = (shard, &partial, &output.output) {
+            return match fs::rename(partial, path) {
+                Ok(()) => Ok(DONE),
+                Err(error) => Err(Failure::input(format!(
+                    "--output {}: {error}",
+                    path.display()
+                ))),
+            };
+        }
+        match &done {
+            Done::Grid(tallies) => output.write_tallies(self.plan, tallies, &self.by)?,
+            Done::Solved(report) => output.write_power(report)?,
+        }
+        if let Some(partial) = partial {
+            fs::remove_file(&partial)
+                .map_err(|error| Failure::input(format!("{}: {error}", partial.display())))?;
+        }
+        Ok(DONE)
+    }
+}
+
+enum Done {
+    Grid(Vec<Tally>),
+    Solved(Box<PowerReport>),
+}
+
+/// A flag that Ctrl-C sets. A unit that takes long is not waited for: finished units are on the disk
+/// already.
+pub fn stop_on_interrupt(kept: bool) -> Arc<AtomicBool> {
+    let stop = Arc::new(AtomicBool::new(false));
+    let flag = Arc::clone(&stop);
+    // Where signals cannot be caught Ctrl-C ends the process at once, and the state is as good.
+    let _ = ctrlc::set_handler(move || {
+        flag.store(true, Ordering::Relaxed);
+        std::thread::sleep(PATIENCE);
+        tell_interrupted(kept);
+        std::process::exit(INTERRUPTED.into());
+    });
+    stop
+}
+
+fn tell_interrupted(kept: bool) {
+    if kept {
+        eprintln!("interrupted; the same command with --resume goes on from here");
+    } else {
+        eprintln!("interrupted; nothing was kept, as there is no --output");
+    }
+}
+
+impl From<SpecError> for Failure {
+    fn from(error: SpecError) -> Self {
+        Failure::input(error)
+    }
+}
+
+impl From<PlanError> for Failure {
+    fn from(error: PlanError) -> Self {
+        Failure::input(error)
+    }
+}
+
+impl From<JournalError> for Failure {
+    fn from(error: JournalError) -> Self {
+        Failure::input(error)
+    }
+}
+
+impl From<Halt> for Failure {
+    fn from(halt: Halt) -> Self {
+        match halt {
+            Halt::Stopped => Failure {
+                message: halt.to_string(),
+                status: INTERRUPTED,
+            },
+            Halt::Device(error) => Failure {
+                message: error.to_string(),
+                status: DEVICE_FAILED,
+            },
+            Halt::Journal(error) => error.into(),
+        }
+    }
+}

@@ -1,0 +1,38 @@
+//! `rankece power`.
+
+use clap::Args;
+
+use super::experiment::Grid;
+use super::failure::Failure;
+use crate::experiment::Command;
+
+/// Flags of `power`.
+#[derive(Args, Clone, Debug)]
+pub struct Power {
+    #[command(flatten)]
+    grid: Grid,
+    /// Tests of calibration: asymptotic, conditional, finite-sample, or all [default: all]
+    #[arg(long, value_name = "LIST")]
+    tests: Vec<String>,
+    /// Levels of the tests [default: 0.05]
+    #[arg(long, value_name = "LIST", allow_hyphen_values = true)]
+    alpha: Vec<String>,
+    /// Find the smallest n at which a test (by default `conditional`) has this power, such as 0.8
+    #[arg(long, value_name = "POWER", allow_hyphen_values = true)]
+    solve_n: Option<String>,
+}
+
+impl Power {
+    /// Simulates.
+    ///
+    /// # Errors
+    /// What the user must be told.
+    pub fn run(&self) -> Result<u8, Failure> {
+        let own = [
+            ("tests", self.tests.clone()),
+            ("alpha", self.alpha.clone()),
+            ("solve_n", self.solve_n.iter().cloned().collect()),
+        ];
+        self.grid.run(Command::Power, &own)
+    }
+}

@@ -1,0 +1,86 @@
+//! Points of a grid, and the units of work that they are cut into.
+
+use std::fmt;
+use std::ops::Range;
+
+use crate::model::{Curve, Law};
+use crate::random::{Key, Stream};
+
+/// Where replicates come from.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Source {
+    /// A law of the confidence and a curve.
+    Model {
+        /// The law.
+        law: Law,
+        /// The curve.
+        curve: Curve,
+    },
+    /// Rows of a file, without replacement.
+    Population {
+        /// The file.
+        file: String,
+    },
+}
+
+impl fmt::Display for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Source::Model { law, curve } => write!(f, "{law}|{curve}"),
+            Source::Population { file } => write!(f, "population:{file}|"),
+        }
+    }
+}
+
+/// A point of a grid.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Point {
+    /// Where replicates come from.
+    pub source: Source,
+    /// n, the rows of a replicate.
+    pub rows: u32,
+}
+
+impl Point {
+    /// The key of its random numbers, of CRC-32 of "law|curve|n": it does not depend on the other
+    /// points of the grid.
+    pub fn key(&self, seed: u64) -> Key {
+        let stream = match self.source {
+            Source::Model { .. } => Stream::Replicates,
+            Source::Population { .. } => Stream::Subsample,
+        };
+        let name = format!("{}|{}", self.source, self.rows);
+        Key::for_stream(seed, stream, crc32fast::hash(name.as_bytes()))
+    }
+
+    /// How `replicates` replicates are cut into units, by what is asked for alone and never by the
+    /// machine, so that shards and resumed runs agree. `bins` are those of a replicate.
+    pub fn units(&self, replicates: u64, bins: usize) -> Units {
+        // Some 100 ms of a core, and at most some 100 MB of bins.
+        const ROWS: u64 = 1 << 23;
+        let words = u64::from(self.rows) + bins as u64;
+        Units {
+            replicates,
+            size: (ROWS / words).max(1),
+        }
+    }
+}
+
+/// Consecutive replicates, cut into units of one size; the last may be smaller.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Units {
+    replicates: u64,
+    size: u64,
+}
+
+impl Units {
+    /// How many there are.
+    pub fn count(&self) -> u64 {
+        self.replicates.div_ceil(self.size)
+    }
+
+    /// The replicates of a unit.
+    pub fn replicates(&self, unit: u64) -> Range<u64> {
+        unit * self.size..self.replicates.min((unit + 1) * self.size)
+    }
+}

@@ -1,0 +1,211 @@
+//! What replicates are drawn from, ready to draw.
+
+use crate::backend::DeviceError;
+use crate::backend::cpu::Cpu;
+use crate::backend::edges::edge_bits;
+use crate::backend::replicates::{ReplicateSums, Replicates, Simulator};
+use crate::backend::subsamples::{PopulationRows, Subsampler, Subsamples};
+use crate::evaluate::{self, EvaluateError};
+use crate::inference::intervals::IntervalName;
+use crate::input::{self, InputError};
+use crate::model::{Model, ModelError};
+use crate::predictions::{Dtype, Word};
+use crate::random::Key;
+use crate::with_words;
+
+use super::point::Source;
+
+/// Why a source cannot be drawn from.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum SourceError {
+    /// A law or curve.
+    #[error(transparent)]
+    Model(#[from] ModelError),
+    /// A file.
+    #[error(transparent)]
+    Input(#[from] InputError),
+    /// The estimate from a whole file.
+    #[error(transparent)]
+    Evaluate(#[from] EvaluateError),
+    /// More rows are to be drawn than there are.
+    #[error(
+        "subsamples of n = {rows} rows cannot be drawn from {file}, which has {size}; give --n up \
+         to {size}"
+    )]
+    TooFewRows {
+        /// The file.
+        file: String,
+        /// Its rows.
+        size: usize,
+        /// The rows of a subsample.
+        rows: u32,
+    },
+}
+
+/// A model with its tables, or a file with its rows.
+#[derive(Debug)]
+pub enum Sampler {
+    /// A law and a curve.
+    Model(Box<Model>),
+    /// A file.
+    Population(Box<Population>),
+}
+
+/// A file of predictions whose rows are drawn without replacement.
+#[derive(Clone, Debug)]
+pub struct Population {
+    /// Its rows.
+    pub rows: PopulationRows,
+    /// rankECE of the whole file, tie-averaged: what stands for the truth.
+    pub rank_ece: f64,
+    /// The 95 % neighbour interval around it.
+    pub interval: Option<(f64, f64)>,
+    /// What the user should know of the file.
+    pub notes: Vec<String>,
+    dtype: Dtype,
+    bits: Vec<u64>,
+}
+
+impl Population {
+    /// Reads a file of predictions; columns are guessed.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    pub fn read(file: &str) -> Result<Self, SourceError> {
+        let loaded = input::read(file, &input::Options::default())?;
+        let dtype = loaded.batch.dtype();
+        let mut words: Vec<u64> = with_words!(loaded.batch.rows(), words => {
+            words.iter().map(|word| word.to_u64()).collect()
+        });
+        words.sort_unstable();
+        let bits: Vec<u64> = words.iter().map(|word| word.confidence_bits()).collect();
+        let mut run = Vec::with_capacity(bits.len());
+        let mut number = 0;
+        for (row, own) in bits.iter().enumerate() {
+            number += u32::from(row > 0 && bits[row - 1] != *own);
+            run.push(number);
+        }
+        let rows = PopulationRows {
+            confidence: bits.iter().map(|&bits| dtype.q30(bits)).collect(),
+            label: words.iter().map(|word| word.label()).collect(),
+            run,
+        };
+        let options = evaluate::Options {
+            bins: Vec::new(),
+            tests: Vec::new(),
+            intervals: vec![IntervalName::Neighbour],
+            ..evaluate::Options::default()
+        };
+        let cpu = Cpu::default();
+        let results = evaluate::evaluate(loaded.batch, loaded.segments, &options, &cpu)?;
+        let whole = results.first().map(|result| &result.rank_ece);
+        let interval = whole.and_then(|whole| whole.intervals.first());
+        Ok(Population {
+            rows,
+            rank_ece: whole.and_then(|whole| whole.estimate).unwrap_or(0.0),
+            interval: interval.and_then(|interval| interval.lower.zip(interval.upper)),
+            notes: loaded.notes,
+            dtype,
+            bits,
+        })
+    }
+
+    /// CRC-32 of the rows.
+    fn checksum(&self) -> u32 {
+        let mut crc = crc32fast::Hasher::new();
+        for (bits, label) in std::iter::zip(&self.bits, &self.rows.label) {
+            crc.update(&bits.to_le_bytes());
+            crc.update(&[u8::from(*label)]);
+        }
+        crc.finalize()
+    }
+}
+
+impl Sampler {
+    /// Computes tables or reads a file.
+    ///
+    /// # Errors
+    /// If a file cannot be read, or a curve is not finite.
+    pub fn new(source: &Source, seed: u64) -> Result<Self, SourceError> {
+        Ok(match source {
+            Source::Model { law, curve } => {
+                Sampler::Model(Box::new(Model::new(law.clone(), curve.clone(), seed)?))
+            }
+            Source::Population { file } => Sampler::Population(Box::new(Population::read(file)?)),
+        })
+    }
+
+    /// Of the tables or rows: results of unlike ones are not merged.
+    pub fn checksum(&self) -> u32 {
+        match self {
+            Sampler::Model(model) => model.checksum,
+            Sampler::Population(population) => population.checksum(),
+        }
+    }
+
+    /// ℓ2-ECE, or what stands for it.
+    pub fn l2_ece(&self) -> f64 {
+        match self {
+            Sampler::Model(model) => model.l2_ece(),
+            Sampler::Population(population) => population.rank_ece,
+        }
+    }
+
+    /// Where right-closed bins of equal width begin, in words or in ranks of the population.
+    pub fn thresholds(&self, bins: u32) -> Vec<u32> {
+        match self {
+            Sampler::Model(model) => model.bin_thresholds(bins),
+            Sampler::Population(population) => (1..bins)
+                .map(|j| {
+                    let edge = edge_bits(population.dtype, j, bins);
+                    population.bits.partition_point(|&bits| bits <= edge) as u32
+                })
+                .collect(),
+        }
+    }
+
+    /// The sums of some replicates.
+    ///
+    /// # Errors
+    /// If the device fails.
+    pub fn replicates(
+        &self,
+        simulator: &dyn Simulator,
+        job: &Job<'_>,
+        first: u64,
+        count: usize,
+    ) -> Result<Vec<ReplicateSums>, DeviceError> {
+        match self {
+            Sampler::Model(model) => {
+                let replicates = Replicates {
+                    quantile: &model.quantile,
+                    response: &model.response,
+                    rows: job.rows,
+                    key: job.key,
+                    thresholds: job.thresholds,
+                };
+                simulator.replicates(&replicates, first, count)
+            }
+            Sampler::Population(population) => {
+                let subsamples = Subsamples {
+                    population: &population.rows,
+                    rows: job.rows,
+                    key: job.key,
+                    thresholds: job.thresholds,
+                };
+                Cpu::default().subsamples(&subsamples, first, count)
+            }
+        }
+    }
+}
+
+/// What is the same for all replicates of a point.
+#[derive(Clone, Copy, Debug)]
+pub struct Job<'a> {
+    /// Rows of a replicate.
+    pub rows: u32,
+    /// The key of the point.
+    pub key: Key,
+    /// Where bins begin, for each binning.
+    pub thresholds: &'a [Vec<u32>],
+}

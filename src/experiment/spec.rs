@@ -1,0 +1,455 @@
+//! What a simulation is asked for: from flags and a TOML file to one effective specification, which
+//! is written into every result.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::point::{Point, Source};
+use super::range::expand;
+use crate::inference::tests_of_calibration::TestName;
+use crate::input::nearest_first;
+use crate::model::{Curve, Law};
+use crate::statistic::BinsRule;
+
+/// What is simulated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Command {
+    /// How often tests reject.
+    Power,
+    /// How estimates of ℓ2-ECE lie around it.
+    Approx,
+}
+
+impl Command {
+    /// The name on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Command::Power => "power",
+            Command::Approx => "approx",
+        }
+    }
+
+    /// The keys of its specification.
+    fn keys(self) -> &'static [&'static str] {
+        match self {
+            Command::Power => &[
+                "law",
+                "curve",
+                "n",
+                "replicates",
+                "tests",
+                "alpha",
+                "seed",
+                "solve_n",
+            ],
+            Command::Approx => &[
+                "law",
+                "curve",
+                "population",
+                "n",
+                "replicates",
+                "bins",
+                "seed",
+            ],
+        }
+    }
+}
+
+/// Why a specification cannot be followed.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct SpecError(String);
+
+impl SpecError {
+    fn new(message: impl Into<String>) -> Self {
+        SpecError(message.into())
+    }
+}
+
+/// The fewest rows of a replicate: two rows have one product and no variance to speak of.
+pub const FEWEST_ROWS: u32 = 3;
+/// The most rows of a replicate, so that the few words of each fit into memory.
+pub const MOST_ROWS: u32 = 100_000_000;
+/// The most replicates, so that sums of squares in Q80 fit 128 bits by far.
+pub const MOST_REPLICATES: u64 = 1_000_000_000_000;
+/// The most grid points.
+const MOST_POINTS: usize = 1_000_000;
+
+/// An effective specification: defaults, file and flags put together, every name in its canonical
+/// form and every range written out.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Spec {
+    /// What is simulated.
+    pub command: Command,
+    /// Laws of the confidence.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub law: Vec<String>,
+    /// Curves of the probability of a positive label.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub curve: Vec<String>,
+    /// Files whose rows are subsampled, beside laws or in their place.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub population: Vec<String>,
+    /// Rows of a replicate.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub n: Vec<u32>,
+    /// Replicates of each grid point.
+    pub replicates: u64,
+    /// Tests whose power is asked for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tests: Vec<TestName>,
+    /// Levels of the tests.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub alpha: Vec<f64>,
+    /// Rules for the number of bins of `ece_l2`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty", with = "rules")]
+    pub bins: Vec<BinsRule>,
+    /// The seed of everything random.
+    pub seed: u64,
+    /// The power whose smallest n is looked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub solve_n: Option<f64>,
+}
+
+/// Rules for numbers of bins as texts.
+mod rules {
+    use super::BinsRule;
+    use serde::{Deserialize, Deserializer, Serializer, de::Error};
+
+    pub fn serialize<S: Serializer>(rules: &[BinsRule], to: S) -> Result<S::Ok, S::Error> {
+        to.collect_seq(rules.iter().map(BinsRule::to_string))
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<BinsRule>, D::Error> {
+        let texts = Vec::<String>::deserialize(from)?;
+        let rules = texts
+            .iter()
+            .map(|text| text.parse().map_err(D::Error::custom));
+        rules.collect()
+    }
+}
+
+impl Spec {
+    /// The grid: laws, within them curves, within them numbers of rows; then population files.
+    ///
+    /// # Errors
+    /// If a law or curve does not read as one, which those of [`Draft::finish`] do.
+    pub fn points(&self) -> Result<Vec<Point>, SpecError> {
+        let mut points = Vec::new();
+        for law in &self.law {
+            for curve in &self.curve {
+                let source = Source::Model {
+                    law: law
+                        .parse()
+                        .map_err(|e| SpecError::new(format!("law: {e}")))?,
+                    curve: curve
+                        .parse()
+                        .map_err(|e| SpecError::new(format!("curve: {e}")))?,
+                };
+                points.extend(self.n.iter().map(|&rows| Point {
+                    source: source.clone(),
+                    rows,
+                }));
+            }
+        }
+        for file in &self.population {
+            points.extend(self.n.iter().map(|&rows| Point {
+                source: Source::Population { file: file.clone() },
+                rows,
+            }));
+        }
+        Ok(points)
+    }
+}
+
+/// A specification in the making: texts by key, as they were given.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Draft(BTreeMap<&'static str, Vec<String>>);
+
+impl Draft {
+    /// Reads a TOML file: a key for each flag (`solve_n` for `--solve-n`), its value a string, a
+    /// number, or a list of them.
+    ///
+    /// # Errors
+    /// If it is not TOML, or a key is not one of `command`, with the nearest one named.
+    pub fn from_toml(command: Command, text: &str) -> Result<Self, SpecError> {
+        let table: toml::Table = text
+            .parse()
+            .map_err(|error| SpecError::new(format!("not TOML: {error}")))?;
+        let mut draft = Draft::default();
+        for (key, value) in table {
+            let keys = command.keys();
+            let Some(known) = keys.iter().find(|known| **known == key) else {
+                let names: Vec<String> = keys.iter().map(|&key| key.to_owned()).collect();
+                return Err(SpecError::new(format!(
+                    "`{key}` is no key of {}; known are {}",
+                    command.name(),
+                    nearest_first(&key, &names)
+                )));
+            };
+            let values = match value {
+                toml::Value::Array(values) => values,
+                value => vec![value],
+            };
+            let texts = values.into_iter().map(|value| match value {
+                toml::Value::String(text) => Ok(text),
+                toml::Value::Integer(number) => Ok(number.to_string()),
+                toml::Value::Float(number) => Ok(number.to_string()),
+                other => Err(SpecError::new(format!(
+                    "`{key}` takes strings and numbers, not a {}",
+                    other.type_str()
+                ))),
+            });
+            draft.0.insert(known, texts.collect::<Result<_, _>>()?);
+        }
+        Ok(draft)
+    }
+
+    /// Gives a key new values, if there are any: what flags do to a file.
+    pub fn set(&mut self, key: &'static str, values: Vec<String>) {
+        if !values.is_empty() {
+            self.0.insert(key, values);
+        }
+    }
+
+    /// The effective specification.
+    ///
+    /// # Errors
+    /// The first thing that is missing or wrong, and what to write instead.
+    pub fn finish(&self, command: Command) -> Result<Spec, SpecError> {
+        let mut law = self.expanded("law", |text| {
+            // Names of files are taken as they are.
+            let is_file = text.trim().starts_with("empirical");
+            let texts = if is_file {
+                vec![text.to_owned()]
+            } else {
+                expand(text)?
+            };
+            canonical::<Law>(&texts)
+        })?;
+        let curve = self.expanded("curve", |text| canonical::<Curve>(&expand(text)?))?;
+        let population = distinct(self.values("population").to_vec());
+        if population.is_empty() && law.is_empty() {
+            law.push("uniform".to_owned());
+        }
+        if curve.is_empty() && !law.is_empty() {
+            return Err(SpecError::new(
+                "a curve is missing: --curve quadratic, or an expression for E[Y|Z=z] such as \
+                 --curve 'z - z^4' or, for scores 5 points too high, --curve 'z - 0.05'",
+            ));
+        }
+        if law.is_empty() && !curve.is_empty() {
+            return Err(SpecError::new(
+                "a population file brings its own labels and takes no curve; name a law beside it \
+                 (--law) or leave --curve out",
+            ));
+        }
+        let solve_n = self.solve_n()?;
+        let spec = Spec {
+            command,
+            law,
+            curve,
+            population,
+            n: self.rows(solve_n.is_some())?,
+            replicates: self.whole("replicates", 10_000, 1..=MOST_REPLICATES)?,
+            tests: self.tests(command, solve_n.is_some())?,
+            alpha: self.alpha(command)?,
+            bins: self.bins(command)?,
+            seed: self.whole("seed", 1, 0..=u64::MAX)?,
+            solve_n,
+        };
+        if spec.solve_n.is_some() {
+            one_of_each(&spec)?;
+        }
+        let sources = spec.law.len().saturating_mul(spec.curve.len()) + spec.population.len();
+        if sources.saturating_mul(spec.n.len()) > MOST_POINTS {
+            return Err(SpecError::new(format!(
+                "a grid of more than {MOST_POINTS} points"
+            )));
+        }
+        Ok(spec)
+    }
+
+    fn values(&self, key: &str) -> &[String] {
+        self.0.get(key).map_or(&[], Vec::as_slice)
+    }
+
+    /// The values of a key, each mapped to what it stands for, every one once.
+    fn expanded<T: PartialEq>(
+        &self,
+        key: &str,
+        expand: impl Fn(&str) -> Result<Vec<T>, String>,
+    ) -> Result<Vec<T>, SpecError> {
+        let mut all = Vec::new();
+        for text in self.values(key) {
+            let named = |problem| SpecError(format!("{key}: {problem}"));
+            all.extend(expand(text).map_err(named)?);
+        }
+        Ok(distinct(all))
+    }
+
+    /// As [`Draft::expanded`], for texts that are lists.
+    fn listed<T: PartialEq>(
+        &self,
+        key: &str,
+        parse: impl Fn(&str) -> Result<T, String>,
+    ) -> Result<Vec<T>, SpecError> {
+        self.expanded(key, |text| {
+            let mut items = Vec::new();
+            for item in text.split(',') {
+                for value in expand(item.trim())? {
+                    items.push(parse(&value)?);
+                }
+            }
+            Ok(items)
+        })
+    }
+
+    fn rows(&self, solving: bool) -> Result<Vec<u32>, SpecError> {
+        let rows = self.listed("n", |text| {
+            text.parse::<u32>()
+                .ok()
+                .filter(|rows| (FEWEST_ROWS..=MOST_ROWS).contains(rows))
+                .ok_or_else(|| {
+                    format!(
+                        "`{text}` is no number of rows: whole, from {FEWEST_ROWS} to {MOST_ROWS}"
+                    )
+                })
+        })?;
+        match (rows.is_empty(), solving) {
+            (false, true) => Err(SpecError::new("--solve-n looks for n; leave --n out")),
+            (true, false) => Err(SpecError::new(
+                "the numbers of rows are missing: --n 100,200,500 or --n 100..1000/100",
+            )),
+            _ => Ok(rows),
+        }
+    }
+
+    fn tests(&self, command: Command, solving: bool) -> Result<Vec<TestName>, SpecError> {
+        let names: Vec<String> = TestName::ALL.map(|name| name.to_string()).to_vec();
+        let tests = self.listed("tests", |text| match text {
+            "all" => Ok(TestName::ALL.to_vec()),
+            _ => TestName::ALL
+                .into_iter()
+                .find(|name| name.as_str() == text)
+                .map(|name| vec![name])
+                .ok_or_else(|| {
+                    format!(
+                        "no test is named `{text}`; there are {}, and `all`",
+                        nearest_first(text, &names)
+                    )
+                }),
+        })?;
+        let tests = distinct(tests.concat());
+        Ok(match command {
+            Command::Power if tests.is_empty() && solving => vec![TestName::Conditional],
+            Command::Power if tests.is_empty() => TestName::ALL.to_vec(),
+            _ => tests,
+        })
+    }
+
+    fn alpha(&self, command: Command) -> Result<Vec<f64>, SpecError> {
+        let alpha = self.listed("alpha", |text| match text.parse::<f64>() {
+            Ok(alpha) if alpha > 0.0 && alpha < 1.0 => Ok(alpha),
+            _ => Err(format!(
+                "`{text}` is no level of a test: a number between 0 and 1, both excluded"
+            )),
+        })?;
+        Ok(match command {
+            Command::Power if alpha.is_empty() => vec![0.05],
+            _ => alpha,
+        })
+    }
+
+    fn bins(&self, command: Command) -> Result<Vec<BinsRule>, SpecError> {
+        let bins = self.listed("bins", str::parse)?;
+        if command == Command::Power || !bins.is_empty() {
+            return Ok(bins);
+        }
+        let default = ["10", "sqrt", "cbrt", "n/20", "n/10"];
+        let rules: Result<Vec<BinsRule>, String> =
+            default.iter().map(|rule| rule.parse()).collect();
+        rules.map_err(SpecError)
+    }
+
+    fn solve_n(&self) -> Result<Option<f64>, SpecError> {
+        let targets = self.listed("solve_n", |text| match text.parse::<f64>() {
+            Ok(target) if target > 0.0 && target < 1.0 => Ok(target),
+            _ => Err(format!(
+                "`{text}` is no power: a number between 0 and 1, both excluded, such as 0.8"
+            )),
+        })?;
+        match targets[..] {
+            [] => Ok(None),
+            [target] => Ok(Some(target)),
+            _ => Err(SpecError::new("solve_n takes one power")),
+        }
+    }
+
+    fn whole(
+        &self,
+        key: &str,
+        default: u64,
+        range: std::ops::RangeInclusive<u64>,
+    ) -> Result<u64, SpecError> {
+        match self.values(key) {
+            [] => Ok(default),
+            [text] => text
+                .trim()
+                .parse()
+                .ok()
+                .filter(|value| range.contains(value))
+                .ok_or_else(|| {
+                    SpecError(format!(
+                        "{key}: `{text}` is not a whole number from {} to {}",
+                        range.start(),
+                        range.end()
+                    ))
+                }),
+            _ => Err(SpecError(format!("{key} takes one number"))),
+        }
+    }
+}
+
+/// Refuses to look for one n in several places at once.
+fn one_of_each(spec: &Spec) -> Result<(), SpecError> {
+    for (key, count) in [
+        ("law", spec.law.len()),
+        ("curve", spec.curve.len()),
+        ("test", spec.tests.len()),
+        ("alpha", spec.alpha.len()),
+    ] {
+        if count != 1 {
+            return Err(SpecError(format!(
+                "--solve-n finds n for one {key}, but there are {count}"
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// Texts in the one form that a law or curve is shown in.
+fn canonical<T>(texts: &[String]) -> Result<Vec<String>, String>
+where
+    T: std::str::FromStr + std::fmt::Display,
+    T::Err: std::fmt::Display,
+{
+    let parse = |text: &String| text.parse::<T>().map_err(|error| error.to_string());
+    texts
+        .iter()
+        .map(|text| Ok(parse(text)?.to_string()))
+        .collect()
+}
+
+/// Each item once, in order.
+fn distinct<T: PartialEq>(items: Vec<T>) -> Vec<T> {
+    items.into_iter().fold(Vec::new(), |mut seen, item| {
+        if !seen.contains(&item) {
+            seen.push(item);
+        }
+        seen
+    })
+}

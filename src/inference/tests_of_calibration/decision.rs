@@ -1,0 +1,47 @@
+//! A decision, or why there is none.
+
+use std::fmt;
+
+/// A statistic with what it must exceed to reject.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Decision {
+    /// The statistic.
+    pub statistic: f64,
+    /// The threshold.
+    pub threshold: f64,
+}
+
+impl Decision {
+    /// Whether calibration is rejected.
+    pub fn rejects(&self) -> bool {
+        self.statistic > self.threshold
+    }
+}
+
+/// Why a test of a sample is undefined.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Undefined {
+    /// Nothing lies beside anything.
+    Rows(u64),
+    /// `asymptotic`: Σ v² = 0.
+    NoVariance,
+    /// `conditional`: its variance is 0.
+    NoConditionalVariance,
+}
+
+impl fmt::Display for Undefined {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Undefined::Rows(rows) => write!(f, "needs at least 2 rows, but there are {rows}"),
+            Undefined::NoVariance => f.write_str(
+                "every confidence is 0 or 1 (to 9 digits), so calibrated labels could not vary and \
+                 rankECE has no null variance",
+            ),
+            Undefined::NoConditionalVariance => f.write_str(
+                "no two neighbouring rows have confidences strictly between 0 and 1 (to 9 \
+                 digits), so under calibration no product of residuals could vary and rankECE has \
+                 no null variance",
+            ),
+        }
+    }
+}
