@@ -7,6 +7,7 @@ use super::messages::Messages;
 use crate::backend::cpu::Cpu;
 use crate::backend::gpu::adapters::{self, Found};
 use crate::backend::gpu::{DeviceOptions, Fault, Gpu};
+use crate::backend::replicates::Simulator;
 use crate::backend::resilient::Resilient;
 use crate::backend::{Backend, DeviceError};
 use crate::evaluation::Adapter;
@@ -80,6 +81,14 @@ impl Chosen {
         }
     }
 
+    /// What simulates.
+    pub fn simulator(&self) -> &dyn Simulator {
+        match self {
+            Chosen::Cpu(cpu) => cpu,
+            Chosen::Gpu(gpu) => &**gpu,
+        }
+    }
+
     /// What computed: `cpu` or `gpu`, and the adapter. A device that failed is not named.
     pub fn describe(&self) -> (&'static str, Option<Adapter>) {
         match self {
@@ -100,21 +109,6 @@ impl Chosen {
             ));
         }
     }
-}
-
-/// What simulates, from the flags: the CPU, as no GPU simulates yet.
-///
-/// # Errors
-/// If `--backend gpu` or `--adapter` asks for a device.
-pub fn choose_simulator(flags: &BackendFlags) -> Result<Cpu, Failure> {
-    if flags.backend == BackendName::Gpu || flags.adapter.is_some() {
-        return Err(Failure::input(
-            "simulations do not run on a GPU yet; leave --backend and --adapter out, or use \
-             --backend cpu",
-        ));
-    }
-    set_threads(flags.threads)?;
-    Ok(Cpu::default())
 }
 
 /// Sets up threads and opens the backend that the flags ask for.

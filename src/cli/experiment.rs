@@ -9,13 +9,15 @@ use std::time::Duration;
 
 use clap::Args;
 
-use super::backend::{self, BackendFlags};
+use super::backend::{self, BackendFlags, Chosen};
 use super::failure::{DEVICE_FAILED, DONE, Failure};
 use super::messages::Messages;
 use super::output;
 use super::progress::Bar;
 use crate::backend::replicates::Simulator;
-use crate::experiment::journal::{ComputedBy, Contents, Header, Journal, JournalError};
+use crate::experiment::journal::{
+    AdapterUsed, ComputedBy, Contents, Header, Journal, JournalError,
+};
 use crate::experiment::{
     Command, Draft, Halt, Plan, PlanError, PowerReport, Runner, Sampler, Shard, Spec, SpecError,
     Tally, name_computed, solve,
@@ -94,11 +96,8 @@ impl Grid {
         let spec = self.effective(command, own)?;
         self.check(&spec)?;
         let messages = Messages::new(self.output.quiet);
-        let cpu = backend::choose_simulator(&self.backend)?;
-        let by = ComputedBy {
-            backend: "cpu".to_owned(),
-            adapter: None,
-        };
+        let chosen = backend::choose(&self.backend, messages)?;
+        let by = computed_by(&chosen);
         let plan = plan(spec, messages)?;
         let mut run = Run {
             plan: &plan,
@@ -114,7 +113,9 @@ impl Grid {
                 return Ok(DONE);
             }
         }
-        run.finish(&cpu)
+        let status = run.finish(chosen.simulator());
+        chosen.warn_of_failure(messages);
+        status
     }
 
     fn effective(
@@ -164,26 +165,40 @@ impl Grid {
                 return refuse("a part cannot be drawn; give --plot to `rankece merge`");
             }
         }
-        let mut inputs: Vec<String> = spec.population.clone();
-        inputs.extend(self.spec.iter().map(|path| path.display().to_string()));
+        let mut inputs: Vec<PathBuf> = spec.population.iter().map(PathBuf::from).collect();
+        inputs.extend(self.spec.clone());
         for law in &spec.law {
             if let Ok(crate::model::Law::Empirical { file, .. }) = law.parse() {
-                inputs.push(file);
+                inputs.push(file.into());
             }
         }
         self.output.check(&inputs)
     }
 }
 
+/// What computes, as results name it.
+fn computed_by(chosen: &Chosen) -> ComputedBy {
+    let (backend, adapter) = chosen.describe();
+    ComputedBy {
+        backend: backend.to_owned(),
+        adapter: adapter.map(|adapter| AdapterUsed {
+            name: adapter.name,
+            driver: adapter.driver,
+            kind: adapter.kind.to_owned(),
+        }),
+    }
+}
+
 impl Output {
     /// Refuses names that cannot be written to.
-    pub fn check(&self, inputs: &[String]) -> Result<(), Failure> {
+    pub fn check(&self, inputs: &[PathBuf]) -> Result<(), Failure> {
+        let inputs: Vec<&Path> = inputs.iter().map(PathBuf::as_path).collect();
         if let Some(path) = &self.output {
-            output::spare_inputs("--output", path, inputs)?;
+            output::spare_inputs("--output", path, &inputs)?;
         }
         if let Some(path) = &self.plot {
             PlotFormat::of(path).map_err(|error| Failure::input(format!("--plot: {error}")))?;
-            output::spare_inputs("--plot", path, inputs)?;
+            output::spare_inputs("--plot", path, &inputs)?;
         }
         Ok(())
     }

@@ -26,12 +26,7 @@ impl Merge {
     /// # Errors
     /// If the parts do not belong together, or one is missing or there twice.
     pub fn run(&self) -> Result<u8, Failure> {
-        let inputs: Vec<String> = self
-            .parts
-            .iter()
-            .map(|path| path.display().to_string())
-            .collect();
-        self.output.check(&inputs)?;
+        self.output.check(&self.parts)?;
         let mut parts = Vec::with_capacity(self.parts.len());
         for path in &self.parts {
             let contents = Contents::read(path)?;

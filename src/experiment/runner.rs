@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 use super::journal::{Journal, JournalError};
 use super::measure::{Measure, Tally};
@@ -12,6 +13,11 @@ use crate::backend::replicates::Simulator;
 
 /// The most replicates of one call, so that their sums fit into memory by far.
 const MOST_REPLICATES: u64 = 1 << 17;
+/// Rows of the first call of a unit; a slow software adapter does them in half a second.
+const FIRST_ROWS: u64 = 1 << 19;
+/// A call that takes less is followed by one twice as large, so that a request to stop is heard in
+/// time whatever computes.
+const SHORT_CALL: Duration = Duration::from_millis(100);
 
 /// Why a run ended early. What was finished is kept.
 #[derive(Debug, thiserror::Error)]
@@ -64,14 +70,19 @@ impl Runner<'_> {
         }
         let mut tally = measure.zero();
         let mut first = replicates.start;
+        let mut most = (FIRST_ROWS / rows.max(1)).clamp(1, MOST_REPLICATES);
         while first < replicates.end {
             if self.stop.load(Ordering::Relaxed) {
                 return Err(Halt::Stopped);
             }
-            let count = (replicates.end - first).min(MOST_REPLICATES);
+            let count = (replicates.end - first).min(most);
+            let start = Instant::now();
             let sums = sampler.replicates(self.simulator, job, first, count as usize)?;
             tally.add(&measure.tally(job.rows, &sums));
             first += count;
+            if start.elapsed() < SHORT_CALL {
+                most = (2 * most).min(MOST_REPLICATES);
+            }
             (self.progress)(rows * count);
         }
         if let Some(journal) = &mut self.journal {

@@ -8,7 +8,7 @@ use std::io::{self, Write};
 use serde::Serialize;
 
 use super::Format;
-use super::number::{count, significant};
+use super::number::count;
 use super::text::printable;
 use crate::experiment::{ApproxReport, Computed, PowerReport, Spec};
 
@@ -94,12 +94,7 @@ fn exact(value: Option<f64>) -> String {
 
 /// `0.379 [0.378, 0.38]`
 fn rate_with_interval(rate: f64, lower: f64, upper: f64) -> String {
-    format!(
-        "{} [{}, {}]",
-        rounded(rate),
-        rounded(lower),
-        rounded(upper)
-    )
+    format!("{} [{}, {}]", rounded(rate), rounded(lower), rounded(upper))
 }
 
 /// Four significant digits.
