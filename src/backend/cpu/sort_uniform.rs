@@ -9,11 +9,11 @@ pub fn sort_uniform(words: &mut [u32], scratch: &mut [u32]) {
         25..=250 => one_byte_pass(words, scratch),
         251..=6000 => {
             two_passes::<8, 256>(words, scratch);
-            insertion(words);
+            mend(words);
         }
         6001..=200_000 => {
             two_passes::<11, 2048>(words, scratch);
-            insertion(words);
+            mend(words);
         }
         _ => words.sort_unstable(),
     }
@@ -91,9 +91,44 @@ fn scatter<const VALUES: usize>(
     }
 }
 
+/// Rows that are looked at together for anything out of order.
+const BLOCK: usize = 64;
+
+/// Puts the few rows in place that are not, of words that are sorted but for them.
+fn mend(words: &mut [u32]) {
+    super::simd::dispatch!(mend_body(words: &mut [u32]) -> ())
+}
+
+#[inline(always)]
+fn mend_body(words: &mut [u32]) {
+    let mut start = 0;
+    while start + BLOCK < words.len() {
+        // One more row, so that the step to the next block is looked at too.
+        let (left, right) = (
+            &words[start..start + BLOCK],
+            &words[start + 1..=start + BLOCK],
+        );
+        let mut disordered = 0u32;
+        for row in 0..BLOCK {
+            disordered |= u32::from(left[row] > right[row]);
+        }
+        if disordered != 0 {
+            insertion_from(words, start + 1, start + BLOCK + 1);
+        }
+        start += BLOCK;
+    }
+    insertion_from(words, start + 1, words.len());
+}
+
 /// Insertion sort, quick when hardly anything is out of place.
 fn insertion(words: &mut [u32]) {
-    for row in 1..words.len() {
+    insertion_from(words, 1, words.len());
+}
+
+/// Puts rows `first..end` into their places among the sorted rows before them.
+#[inline(always)]
+fn insertion_from(words: &mut [u32], first: usize, end: usize) {
+    for row in first..end {
         let word = words[row];
         let mut place = row;
         while place > 0 && words[place - 1] > word {
