@@ -1,5 +1,6 @@
 //! What `power` and `approx` share: flags, state, interruption, output.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -26,7 +27,7 @@ use crate::report::plot::{self, PlotFormat};
 use crate::report::{Format, simulated};
 
 /// Exit status after Ctrl-C, as shells have it.
-const INTERRUPTED: u8 = 130;
+pub const INTERRUPTED: u8 = 130;
 /// How long a unit may take to end after Ctrl-C before the process ends without it.
 const PATIENCE: Duration = Duration::from_millis(800);
 
@@ -97,25 +98,56 @@ impl Grid {
         self.check(&spec)?;
         let messages = Messages::new(self.output.quiet);
         let chosen = backend::choose(&self.backend, messages)?;
-        let by = computed_by(&chosen);
         let plan = plan(spec, messages)?;
-        let mut run = Run {
-            plan: &plan,
-            grid: self,
-            messages,
-            by: vec![by],
-            journal: None,
-            finished: Default::default(),
-        };
-        if let Some(path) = &self.output.output {
-            if run.open(path)? {
-                messages.note(&format!("{} is complete already", path.display()));
-                return Ok(DONE);
-            }
-        }
-        let status = run.finish(chosen.simulator());
+        let status = self.run_plan(&plan, &chosen, messages);
         chosen.warn_of_failure(messages);
         status
+    }
+
+    fn run_plan(&self, plan: &Plan, chosen: &Chosen, messages: Messages) -> Result<u8, Failure> {
+        let path = self.output.output.as_deref();
+        let partial = path.map(|path| with_suffix(path, ".partial"));
+        if let (Some(path), Some(partial)) = (path, &partial)
+            && self.is_complete(plan, path, partial)?
+        {
+            messages.note(&format!("{} is complete already", path.display()));
+            return Ok(DONE);
+        }
+        let session = Session::new(chosen, self.resume, self.output.quiet, partial.is_some());
+        let partial = partial.as_deref();
+        if let Some(target) = plan.spec().solve_n {
+            let Some(report) = session.solve(plan, target, partial)? else {
+                return Ok(INTERRUPTED);
+            };
+            self.output.write_power(&report)?;
+        } else {
+            let Some((tallies, by)) = session.grid(plan, self.shard, partial)? else {
+                return Ok(INTERRUPTED);
+            };
+            if let (Some(_), Some(partial), Some(path)) = (self.shard, partial, path) {
+                // A part is its own state.
+                return match fs::rename(partial, path) {
+                    Ok(()) => Ok(DONE),
+                    Err(error) => Err(cannot_write(path, &error)),
+                };
+            }
+            self.output.write_tallies(plan, &tallies, &by)?;
+        }
+        if let Some(partial) = partial {
+            remove_state(partial)?;
+        }
+        Ok(DONE)
+    }
+
+    /// Whether a part that is to be resumed was finished before.
+    fn is_complete(&self, plan: &Plan, path: &Path, partial: &Path) -> Result<bool, Failure> {
+        if !self.resume || self.shard.is_none() || partial.exists() || !path.exists() {
+            return Ok(false);
+        }
+        let contents = Contents::read(path)?;
+        let header = Header::new(plan.spec().clone(), self.shard, plan.checksums());
+        let same = header.difference(&contents.header).is_none();
+        Ok(same && plan.has_part(&contents.units, self.shard))
     }
 
     fn effective(
@@ -218,14 +250,14 @@ impl Output {
             Command::Power => self.write_power(&plan.power_report(tallies, by)),
             Command::Approx => {
                 let report = plan.approx_report(tallies, by);
-                self.draw(|path| plot::write_approx(path, &report))?;
+                self.draw(|path| plot::write_figure(path, &plot::approx_figure(&report)))?;
                 self.write(|format, out| simulated::write_approx(format, &report, out))
             }
         }
     }
 
     pub fn write_power(&self, report: &PowerReport) -> Result<(), Failure> {
-        self.draw(|path| plot::write_power(path, report))?;
+        self.draw(|path| plot::write_figure(path, &plot::power_figure(report)))?;
         self.write(|format, out| simulated::write_power(format, report, out))
     }
 
@@ -252,17 +284,21 @@ impl Output {
 
 /// Writes a file under a name of its own and renames it: neither an older result nor the state in
 /// OUTPUT.partial is lost if the disk is full.
-fn replace(path: &Path, contents: &[u8]) -> Result<(), Failure> {
+pub fn replace(path: &Path, contents: &[u8]) -> Result<(), Failure> {
     let temporary = with_suffix(path, ".writing");
     let written = fs::write(&temporary, contents).and_then(|()| fs::rename(&temporary, path));
     written.map_err(|error| {
         // Nothing more can be done if this fails too.
         let _ = fs::remove_file(&temporary);
-        Failure::input(format!("--output {}: {error}", path.display()))
+        cannot_write(path, &error)
     })
 }
 
-fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
+fn cannot_write(path: &Path, error: &io::Error) -> Failure {
+    Failure::input(format!("--output {}: {error}", path.display()))
+}
+
+pub fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);
     name.into()
@@ -281,125 +317,139 @@ pub fn plan(spec: Spec, messages: Messages) -> Result<Plan, Failure> {
     Ok(plan)
 }
 
-/// A run under way.
-struct Run<'a> {
-    plan: &'a Plan,
-    grid: &'a Grid,
-    messages: Messages,
-    by: Vec<ComputedBy>,
-    journal: Option<Journal>,
-    finished: std::collections::BTreeMap<(u64, u64), Tally>,
+/// What the runs of one command share.
+pub struct Session<'a> {
+    pub simulator: &'a dyn Simulator,
+    pub by: ComputedBy,
+    pub stop: Arc<AtomicBool>,
+    pub resume: bool,
+    pub quiet: bool,
 }
 
-impl Run<'_> {
-    /// Opens the state beside the output. True if a part is complete already.
-    fn open(&mut self, path: &Path) -> Result<bool, Failure> {
-        let header = Header::new(
-            self.plan.spec().clone(),
-            self.grid.shard,
-            self.plan.checksums(),
-        );
-        let partial = with_suffix(path, ".partial");
-        if !partial.exists() {
-            let shard = self.grid.shard;
-            if self.grid.resume && shard.is_some() && path.exists() {
-                let contents = Contents::read(path)?;
-                let same = header.difference(&contents.header).is_none();
-                if same && self.plan.has_part(&contents.units, shard) {
-                    return Ok(true);
-                }
+/// The state of a run beside its output.
+#[derive(Default)]
+struct State {
+    journal: Option<Journal>,
+    finished: BTreeMap<(u64, u64), Tally>,
+    by: Vec<ComputedBy>,
+}
+
+impl<'a> Session<'a> {
+    /// A session on a backend. `kept` says whether finished work survives Ctrl-C.
+    pub fn new(chosen: &'a Chosen, resume: bool, quiet: bool, kept: bool) -> Self {
+        Session {
+            simulator: chosen.simulator(),
+            by: computed_by(chosen),
+            stop: stop_on_interrupt(kept),
+            resume,
+            quiet,
+        }
+    }
+
+    /// Works through a grid, or part of one, with its state in `partial`. Nothing if interrupted.
+    pub fn grid(
+        &self,
+        plan: &Plan,
+        shard: Option<Shard>,
+        partial: Option<&Path>,
+    ) -> Result<Option<(Vec<Tally>, Vec<ComputedBy>)>, Failure> {
+        self.run(Some(plan.rows(shard)), plan, shard, partial, |runner| {
+            plan.run(runner, shard)
+        })
+    }
+
+    /// Looks for the smallest n of a power. Nothing if interrupted.
+    pub fn solve(
+        &self,
+        plan: &Plan,
+        target: f64,
+        partial: Option<&Path>,
+    ) -> Result<Option<PowerReport>, Failure> {
+        let done = self.run(None, plan, None, partial, |runner| {
+            solve(plan, target, runner)
+        })?;
+        Ok(done.map(|(mut report, by)| {
+            name_computed(plan, &mut report, &by);
+            report
+        }))
+    }
+
+    fn run<T>(
+        &self,
+        rows: Option<u64>,
+        plan: &Plan,
+        shard: Option<Shard>,
+        partial: Option<&Path>,
+        work: impl FnOnce(&mut Runner) -> Result<T, Halt>,
+    ) -> Result<Option<(T, Vec<ComputedBy>)>, Failure> {
+        let state = match partial {
+            Some(partial) => self.open(plan, shard, partial)?,
+            None => State {
+                by: vec![self.by.clone()],
+                ..State::default()
+            },
+        };
+        let bar = Bar::new(rows, self.quiet);
+        let mut runner = Runner {
+            simulator: self.simulator,
+            stop: &self.stop,
+            progress: &|rows| bar.add(rows),
+            journal: state.journal,
+            finished: state.finished,
+        };
+        let done = work(&mut runner);
+        if let Some(journal) = &mut runner.journal {
+            journal.sync()?;
+        }
+        drop(runner);
+        drop(bar);
+        match done {
+            Ok(done) => Ok(Some((done, state.by))),
+            Err(Halt::Stopped) => {
+                tell_interrupted(partial.is_some());
+                Ok(None)
             }
-            self.journal = Some(Journal::create(&partial, &header)?);
-        } else if self.grid.resume {
-            let (journal, contents) = Journal::resume(&partial, &header)?;
+            Err(halt) => Err(halt.into()),
+        }
+    }
+
+    fn open(&self, plan: &Plan, shard: Option<Shard>, partial: &Path) -> Result<State, Failure> {
+        let header = Header::new(plan.spec().clone(), shard, plan.checksums());
+        let mut state = State {
+            by: vec![self.by.clone()],
+            ..State::default()
+        };
+        let mut journal = if !partial.exists() {
+            Journal::create(partial, &header)?
+        } else if self.resume {
+            let (journal, contents) = Journal::resume(partial, &header)?;
             if let Some(line) = contents.damaged {
-                self.messages.note(&format!(
+                Messages::new(self.quiet).note(&format!(
                     "line {line} of {} was torn; what it held is computed again",
                     partial.display()
                 ));
             }
-            self.journal = Some(journal);
-            self.finished = contents.units;
-            for by in contents.computed_by {
-                if !self.by.contains(&by) {
-                    self.by.push(by);
-                }
-            }
-            self.by.sort();
+            state.finished = contents.units;
+            state.by.extend(contents.computed_by);
+            state.by.sort();
+            state.by.dedup();
+            journal
         } else {
             return Err(Failure::input(format!(
                 "{} holds the state of an interrupted run: continue it with --resume, or remove it",
                 partial.display()
             )));
-        }
-        if let (Some(journal), Some(by)) = (&mut self.journal, self.by.first()) {
-            journal.computed_by(by)?;
-        }
-        Ok(false)
-    }
-
-    fn finish(mut self, simulator: &dyn Simulator) -> Result<u8, Failure> {
-        let kept = self.journal.is_some();
-        let stop = stop_on_interrupt(kept);
-        let solving = self.plan.spec().solve_n;
-        let shard = self.grid.shard;
-        let rows = solving.is_none().then(|| self.plan.rows(shard));
-        let bar = Bar::new(rows, self.grid.output.quiet);
-        let mut runner = Runner {
-            simulator,
-            stop: &stop,
-            progress: &|rows| bar.add(rows),
-            journal: self.journal.take(),
-            finished: std::mem::take(&mut self.finished),
         };
-        let output = &self.grid.output;
-        let done = match solving {
-            Some(target) => solve(self.plan, target, &mut runner).map(|mut report| {
-                name_computed(self.plan, &mut report, &self.by);
-                Done::Solved(Box::new(report))
-            }),
-            None => self.plan.run(&mut runner, shard).map(Done::Grid),
-        };
-        let journal = runner.journal.take();
-        drop(bar);
-        if let Some(mut journal) = journal {
-            journal.sync()?;
-        }
-        let done = match done {
-            Err(Halt::Stopped) => {
-                tell_interrupted(kept);
-                return Ok(INTERRUPTED);
-            }
-            done => done?,
-        };
-        let partial = output
-            .output
-            .as_ref()
-            .map(|path| with_suffix(path, ".partial"));
-        if let (Some(_), Some(partial), Some(path)) = (shard, &partial, &output.output) {
-            return match fs::rename(partial, path) {
-                Ok(()) => Ok(DONE),
-                Err(error) => Err(Failure::input(format!(
-                    "--output {}: {error}",
-                    path.display()
-                ))),
-            };
-        }
-        match &done {
-            Done::Grid(tallies) => output.write_tallies(self.plan, tallies, &self.by)?,
-            Done::Solved(report) => output.write_power(report)?,
-        }
-        if let Some(partial) = partial {
-            fs::remove_file(&partial)
-                .map_err(|error| Failure::input(format!("{}: {error}", partial.display())))?;
-        }
-        Ok(DONE)
+        journal.computed_by(&self.by)?;
+        state.journal = Some(journal);
+        Ok(state)
     }
 }
 
-enum Done {
-    Grid(Vec<Tally>),
-    Solved(Box<PowerReport>),
+/// Removes the state of a run whose results are written.
+pub fn remove_state(partial: &Path) -> Result<(), Failure> {
+    fs::remove_file(partial)
+        .map_err(|error| Failure::input(format!("{}: {error}", partial.display())))
 }
 
 /// A flag that Ctrl-C sets. A unit that takes long is not waited for: finished units are on the disk

@@ -11,6 +11,7 @@ mod messages;
 mod output;
 mod power;
 mod progress;
+mod reproduce;
 mod selfcheck;
 
 use std::path::PathBuf;
@@ -41,6 +42,8 @@ enum Command {
     Power(Box<power::Power>),
     /// How estimates of l2_ece lie around it, simulated or in subsamples of a file
     Approx(Box<approx::Approx>),
+    /// The figures of the paper, simulated anew, as CSV and pictures
+    Reproduce(reproduce::Reproduce),
     /// Puts the parts of a run (--shard) together
     Merge(merge::Merge),
     /// The GPU adapters of this machine, their limits, and which one is used
@@ -103,6 +106,7 @@ impl Cli {
             Command::Evaluate(command) => command.run(),
             Command::Power(command) => command.run(),
             Command::Approx(command) => command.run(),
+            Command::Reproduce(command) => command.run(),
             Command::Merge(command) => command.run(),
             Command::Devices(command) => command.run(),
             Command::Selfcheck(command) => command.run(),

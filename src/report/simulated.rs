@@ -21,7 +21,7 @@ pub fn write_power(format: Format, report: &PowerReport, out: &mut dyn Write) ->
     match format {
         Format::Table => power::table(report, &mut out),
         Format::Json => json(report, &mut out),
-        Format::Csv => power::csv(report, &mut out),
+        Format::Csv => power::csv(&[report], &mut out),
     }
 }
 
@@ -34,8 +34,26 @@ pub fn write_approx(format: Format, report: &ApproxReport, out: &mut dyn Write) 
     match format {
         Format::Table => approx::table(report, &mut out),
         Format::Json => json(report, &mut out),
-        Format::Csv => approx::csv(report, &mut out),
+        Format::Csv => approx::csv(&[report], &mut out),
     }
+}
+
+/// Writes results of `power` as one CSV file.
+///
+/// # Errors
+/// If writing fails.
+pub fn power_csv(reports: &[&PowerReport], out: &mut dyn Write) -> io::Result<()> {
+    let mut out = out;
+    power::csv(reports, &mut out)
+}
+
+/// Writes results of `approx` as one CSV file.
+///
+/// # Errors
+/// If writing fails.
+pub fn approx_csv(reports: &[&ApproxReport], out: &mut dyn Write) -> io::Result<()> {
+    let mut out = out;
+    approx::csv(reports, &mut out)
 }
 
 fn json(report: &impl Serialize, out: &mut impl Write) -> io::Result<()> {
@@ -44,15 +62,20 @@ fn json(report: &impl Serialize, out: &mut impl Write) -> io::Result<()> {
 }
 
 /// The one comment of a CSV file: what computed it, and what was asked for as JSON.
-fn comment(computed: &Computed, spec: &Spec) -> io::Result<String> {
+fn comment(computed: Option<&Computed>, specs: &[&Spec]) -> io::Result<String> {
+    let Some(computed) = computed else {
+        return Ok("# no results".to_owned());
+    };
     let adapter = computed.adapter.as_ref().map_or_else(String::new, |a| {
         format!(" adapter {:?} driver {:?}", a.name, a.driver)
     });
+    let specs = match specs {
+        [spec] => serde_json::to_string(spec)?,
+        specs => serde_json::to_string(specs)?,
+    };
     Ok(format!(
-        "# backend {}{adapter} version {} spec {}",
-        computed.backend,
-        computed.version,
-        serde_json::to_string(spec)?
+        "# backend {}{adapter} version {} spec {specs}",
+        computed.backend, computed.version
     ))
 }
 

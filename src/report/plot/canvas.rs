@@ -118,6 +118,22 @@ impl Canvas<'_> {
             .map_err(PlotError::drawing)
     }
 
+    /// A line through points.
+    pub fn polyline(&mut self, points: &[(f64, f64)], ink: Ink) -> Result<(), PlotError> {
+        let points: Vec<_> = points.iter().copied().map(place).collect();
+        self.backend
+            .draw_path(points, &ink.style(false))
+            .map_err(PlotError::drawing)
+    }
+
+    /// A filled polygon.
+    pub fn polygon(&mut self, corners: &[(f64, f64)], ink: Ink) -> Result<(), PlotError> {
+        let corners: Vec<_> = corners.iter().copied().map(place).collect();
+        self.backend
+            .fill_polygon(corners, &ink.style(true))
+            .map_err(PlotError::drawing)
+    }
+
     /// A filled disc.
     pub fn disc(&mut self, centre: (f64, f64), radius: f64, ink: Ink) -> Result<(), PlotError> {
         let radius = (radius * UNITS).round() as u32;

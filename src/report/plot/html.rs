@@ -10,7 +10,7 @@ use super::super::{
 };
 use super::font::push_escaped;
 
-const STYLE: &str = "\
+pub(super) const STYLE: &str = "\
 body{font:15px/1.5 'DejaVu Sans',Verdana,sans-serif;color:#222;background:#fff;max-width:60em;\
 margin:2em auto;padding:0 1em}\
 figure{margin:0}svg{max-width:100%;height:auto}\
@@ -141,7 +141,7 @@ fn push_binned(page: &mut String, binned: &Binned) {
     push_table(page, &format!("Bins: {name}"), &header, rows);
 }
 
-fn push_table(
+pub(super) fn push_table(
     page: &mut String,
     caption: &str,
     header: &[&str],

@@ -17,7 +17,10 @@ mod png;
 mod words;
 
 pub use consistency::consistency_range;
-pub use curves::{write_approx, write_power};
+pub use curves::{
+    Axis, Chart, Figure, Mark, Scale, Series, approx_caption, approx_chart, approx_figure,
+    approx_legend, power_caption, power_chart, power_figure, power_legend, write_figure,
+};
 pub use diagram::reliability_svg;
 pub use grid::grid_svg;
 pub use html::html;

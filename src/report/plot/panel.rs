@@ -14,8 +14,8 @@ use super::font;
 /// lightness, so that they also differ in print.
 pub const TEXT: RGBColor = RGBColor(0x22, 0x22, 0x22);
 pub const FAINT: RGBColor = RGBColor(0x66, 0x66, 0x66);
-const GRID: Ink = Ink::new(RGBColor(0xEC, 0xEC, 0xEC)).width(0.8);
-const FRAME: Ink = Ink::new(RGBColor(0x77, 0x77, 0x77)).width(0.8);
+pub const GRID: Ink = Ink::new(RGBColor(0xEC, 0xEC, 0xEC)).width(0.8);
+pub const FRAME: Ink = Ink::new(RGBColor(0x77, 0x77, 0x77)).width(0.8);
 pub const DIAGONAL: Ink = Ink::new(RGBColor(0x77, 0x77, 0x77)).width(1.0);
 pub const RANGE: Ink = Ink::new(RGBColor(0xC3, 0xD3, 0xE2));
 pub const GAP: Ink = Ink::new(RGBColor(0xD5, 0x5E, 0x00)).width(1.3);

@@ -83,8 +83,10 @@ fn name(estimator: &Estimator) -> String {
 }
 
 /// A line for each estimator and point.
-pub fn csv(report: &ApproxReport, out: &mut impl Write) -> io::Result<()> {
-    writeln!(out, "{}", comment(&report.computed, &report.spec)?)?;
+pub fn csv(reports: &[&ApproxReport], out: &mut impl Write) -> io::Result<()> {
+    let specs: Vec<_> = reports.iter().map(|report| &report.spec).collect();
+    let computed = reports.first().map(|report| &report.computed);
+    writeln!(out, "{}", comment(computed, &specs)?)?;
     let mut writer = csv::Writer::from_writer(out);
     writer.write_record([
         "law",
@@ -108,7 +110,10 @@ pub fn csv(report: &ApproxReport, out: &mut impl Write) -> io::Result<()> {
         "version",
         "seed",
     ])?;
-    for curve in &report.curves {
+    let curves = reports
+        .iter()
+        .flat_map(|report| report.curves.iter().map(move |c| (report, c)));
+    for (report, curve) in curves {
         for estimator in &curve.estimators {
             let bins = estimator.bins.as_ref();
             writer.write_record([

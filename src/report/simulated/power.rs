@@ -84,8 +84,10 @@ fn solved_in_words(solved: &Solved) -> String {
 }
 
 /// A line for each test, level and point.
-pub fn csv(report: &PowerReport, out: &mut impl Write) -> io::Result<()> {
-    writeln!(out, "{}", comment(&report.computed, &report.spec)?)?;
+pub fn csv(reports: &[&PowerReport], out: &mut impl Write) -> io::Result<()> {
+    let specs: Vec<_> = reports.iter().map(|report| &report.spec).collect();
+    let computed = reports.first().map(|report| &report.computed);
+    writeln!(out, "{}", comment(computed, &specs)?)?;
     let mut writer = csv::Writer::from_writer(out);
     let mut header: Vec<String> = [
         "law",
@@ -107,14 +109,17 @@ pub fn csv(report: &PowerReport, out: &mut impl Write) -> io::Result<()> {
     ]
     .map(str::to_owned)
     .to_vec();
-    let solved = report.solve.as_ref();
-    if solved.is_some() {
+    let solving = reports.iter().any(|report| report.solve.is_some());
+    if solving {
         header.extend(
             ["solve_target", "solve_n", "solve_n_lower", "solve_n_upper"].map(str::to_owned),
         );
     }
     writer.write_record(&header)?;
-    for curve in &report.curves {
+    let curves = reports
+        .iter()
+        .flat_map(|report| report.curves.iter().map(move |c| (report, c)));
+    for (report, curve) in curves {
         for test in &curve.tests {
             let mut fields = vec![
                 curve.law.clone(),
@@ -134,7 +139,7 @@ pub fn csv(report: &PowerReport, out: &mut impl Write) -> io::Result<()> {
                 report.computed.version.clone(),
                 report.computed.seed.to_string(),
             ];
-            if let Some(solved) = solved {
+            if let Some(solved) = &report.solve {
                 let whole = |n: Option<u32>| n.map(|n| n.to_string()).unwrap_or_default();
                 fields.push(exact(Some(solved.target)));
                 fields.extend([solved.n, solved.n_lower, solved.n_upper].map(whole));

@@ -1,0 +1,347 @@
+//! `rankece reproduce`.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use clap::{Args, ValueEnum};
+
+use super::backend::{self, BackendFlags};
+use super::experiment::{INTERRUPTED, Session, remove_state, replace, with_suffix};
+use super::failure::{DONE, Failure};
+use super::messages::Messages;
+use crate::experiment::figures::{self, Across, PaperChart, PaperFigure};
+use crate::experiment::{ApproxReport, Command, Plan, Population, PowerReport, Sampler};
+use crate::model::{Law, Model};
+use crate::report::plot::{self, Axis, Chart, Figure, Scale};
+use crate::report::simulated;
+
+/// Flags of `reproduce`.
+#[derive(Args, Clone, Debug)]
+pub struct Reproduce {
+    /// fig3, fig4, fig5, figA2, figA3, figA4, figA5, figC7, or all
+    #[arg(value_name = "FIGURE")]
+    figure: String,
+    /// Files of predictions for fig4 and figA3 [default: those in examples/data]
+    #[arg(value_name = "FILE")]
+    populations: Vec<String>,
+    /// The folder of the results, FIGURE.csv and FIGURE.svg
+    #[arg(long, default_value = "reproduce", value_name = "FOLDER")]
+    output: PathBuf,
+    /// Kinds of pictures
+    #[arg(
+        long,
+        value_enum,
+        value_delimiter = ',',
+        default_value = "svg",
+        value_name = "LIST"
+    )]
+    picture: Vec<Picture>,
+    /// Replicates of each point [default: as in the paper, 100 for estimates (50 for figC7), and
+    /// 10000 for tests]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    replicates: Option<u64>,
+    /// Seed of everything random
+    #[arg(long, default_value_t = 1, value_name = "N")]
+    seed: u64,
+    /// Continue an interrupted run
+    #[arg(long)]
+    resume: bool,
+    /// No notes, warnings or progress on standard error
+    #[arg(long)]
+    quiet: bool,
+    #[command(flatten)]
+    backend: BackendFlags,
+}
+
+/// A kind of picture.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Picture {
+    Svg,
+    Png,
+    Html,
+}
+
+impl Reproduce {
+    /// Simulates, and writes numbers and pictures.
+    ///
+    /// # Errors
+    /// What the user must be told.
+    pub fn run(&self) -> Result<u8, Failure> {
+        let names = self.names()?;
+        let messages = Messages::new(self.quiet);
+        let chosen = backend::choose(&self.backend, messages)?;
+        fs::create_dir_all(&self.output).map_err(|error| {
+            Failure::input(format!("--output {}: {error}", self.output.display()))
+        })?;
+        let session = Session::new(&chosen, self.resume, self.quiet, true);
+        for name in names {
+            let populations = self.populations_of(name)?;
+            let Some(figure) = PaperFigure::new(name, &populations) else {
+                continue;
+            };
+            if self.figure(&figure, &session, messages)?.is_none() {
+                return Ok(INTERRUPTED);
+            }
+        }
+        chosen.warn_of_failure(messages);
+        Ok(DONE)
+    }
+
+    fn names(&self) -> Result<Vec<&'static str>, Failure> {
+        let all = figures::NAMES;
+        let takes_files = |name: &str| !figures::default_populations(name).is_empty();
+        if self.figure == "all" {
+            if !self.populations.is_empty() {
+                return Err(Failure::input(
+                    "`all` takes no files; name fig4 or figA3 to draw from your own",
+                ));
+            }
+            return Ok(all.to_vec());
+        }
+        let Some(&name) = all.iter().find(|name| **name == self.figure) else {
+            let names: Vec<String> = all.map(str::to_owned).to_vec();
+            return Err(Failure::input(format!(
+                "no figure is named `{}`; there are {}, and `all`",
+                self.figure,
+                crate::input::nearest_first(&self.figure, &names)
+            )));
+        };
+        if !self.populations.is_empty() && !takes_files(name) {
+            return Err(Failure::input(format!("{name} takes no files")));
+        }
+        Ok(vec![name])
+    }
+
+    /// Files and their numbers of rows.
+    fn populations_of(&self, name: &str) -> Result<Vec<(String, usize)>, Failure> {
+        let own = self.populations.iter().map(String::as_str);
+        let files: Vec<&str> = if self.populations.is_empty() {
+            figures::default_populations(name).to_vec()
+        } else {
+            own.collect()
+        };
+        let size = |file: &str| {
+            let population = Population::read(file).map_err(|error| {
+                let hint = if self.populations.is_empty() {
+                    "\nName files of your own behind the figure, or run this in the source folder."
+                } else {
+                    ""
+                };
+                Failure::input(format!("{error}{hint}"))
+            })?;
+            let rows = population.rows.confidence.len();
+            if rows < 100 {
+                return Err(Failure::input(format!(
+                    "{file} has {rows} rows; subsamples need at least 100"
+                )));
+            }
+            Ok((file.to_owned(), rows))
+        };
+        files.into_iter().map(size).collect()
+    }
+
+    /// Runs and writes one figure. Nothing if interrupted.
+    fn figure(
+        &self,
+        figure: &PaperFigure,
+        session: &Session,
+        messages: Messages,
+    ) -> Result<Option<()>, Failure> {
+        let replicates = self.replicates.unwrap_or(figure.replicates);
+        let base = self.output.join(figure.name);
+        let mut drawn = Drawn::default();
+        let mut states = Vec::new();
+        for (number, chart) in figure.charts.iter().enumerate() {
+            messages.note(&format!("{}: {}", figure.name, chart.title));
+            let plan = Plan::new(chart.spec(figure.command, replicates, self.seed)?)?;
+            let partial = with_suffix(&base, &format!(".{}.partial", number + 1));
+            let Some((tallies, by)) = session.grid(&plan, None, Some(&partial))? else {
+                return Ok(None);
+            };
+            states.push(partial);
+            match figure.command {
+                Command::Power => drawn.power.push(plan.power_report(&tallies, &by)),
+                Command::Approx => drawn.approx.push(plan.approx_report(&tallies, &by)),
+            }
+            if figure.shapes {
+                drawn
+                    .shapes
+                    .extend(plan.samplers().iter().filter_map(shape));
+            }
+        }
+        self.write(figure, &drawn, &base)?;
+        for state in states {
+            remove_state(&state)?;
+        }
+        Ok(Some(()))
+    }
+
+    fn write(&self, figure: &PaperFigure, drawn: &Drawn, base: &Path) -> Result<(), Failure> {
+        let mut csv = Vec::new();
+        let written = match figure.command {
+            Command::Power => {
+                simulated::power_csv(&drawn.power.iter().collect::<Vec<_>>(), &mut csv)
+            }
+            Command::Approx => {
+                simulated::approx_csv(&drawn.approx.iter().collect::<Vec<_>>(), &mut csv)
+            }
+        };
+        written.map_err(|error| Failure::input(format!("cannot write the results: {error}")))?;
+        replace(&with_suffix(base, ".csv"), &csv)?;
+        let picture = drawn.figure(figure);
+        for kind in &self.picture {
+            let suffix = match kind {
+                Picture::Svg => ".svg",
+                Picture::Png => ".png",
+                Picture::Html => ".html",
+            };
+            plot::write_figure(&with_suffix(base, suffix), &picture).map_err(Failure::input)?;
+        }
+        Ok(())
+    }
+}
+
+/// The results of a figure's charts.
+#[derive(Default)]
+struct Drawn {
+    power: Vec<PowerReport>,
+    approx: Vec<ApproxReport>,
+    shapes: Vec<Chart>,
+}
+
+impl Drawn {
+    fn figure(&self, figure: &PaperFigure) -> Figure {
+        let name = figure.name.replace("fig", "Figure ");
+        let mut caption = vec![format!(
+            "{name} of Chatterjee & Barber (arXiv 2609.13100), simulated anew."
+        )];
+        let (charts, legend): (Vec<Chart>, Vec<String>) = match figure.command {
+            Command::Power => {
+                let reports = std::iter::zip(&figure.charts, &self.power);
+                let charts = reports.map(|(chart, report)| {
+                    let curves: Vec<_> = report
+                        .curves
+                        .iter()
+                        .map(|curve| (place(chart, &curve.law, &curve.curve, curve.n), curve))
+                        .collect();
+                    let mut drawn = plot::power_chart(chart.title.clone(), axis(chart), &curves);
+                    if chart.small_rates {
+                        drawn.y = Axis::new("rejection rate", Scale::Linear).between(0.0, 0.1);
+                    }
+                    drawn
+                });
+                if let Some(report) = self.power.first() {
+                    caption.push(plot::power_caption(report));
+                }
+                (
+                    charts.collect(),
+                    self.power.first().map_or(Vec::new(), plot::power_legend),
+                )
+            }
+            Command::Approx => {
+                let reports = std::iter::zip(&figure.charts, &self.approx);
+                let charts = reports.map(|(chart, report)| {
+                    let curves: Vec<_> = report
+                        .curves
+                        .iter()
+                        .map(|curve| {
+                            let [law, g] = [&curve.law, &curve.curve]
+                                .map(|text| text.as_deref().unwrap_or_default());
+                            (place(chart, law, g, curve.n), curve)
+                        })
+                        .collect();
+                    plot::approx_chart(chart.title.clone(), axis(chart), &curves)
+                });
+                for paragraph in self.approx.iter().flat_map(plot::approx_caption) {
+                    if !caption.contains(&paragraph) {
+                        caption.push(paragraph);
+                    }
+                }
+                (
+                    charts.collect(),
+                    self.approx.first().map_or(Vec::new(), plot::approx_legend),
+                )
+            }
+        };
+        let mut rows = Vec::new();
+        for (number, row) in charts.chunks(figure.columns).enumerate() {
+            let shapes = self.shapes.chunks(figure.columns).nth(number);
+            rows.extend(shapes.map(<[Chart]>::to_vec));
+            let mut row = row.to_vec();
+            if shapes.is_some() {
+                // The curve above has the title.
+                row.iter_mut().for_each(|chart| chart.title.clear());
+            }
+            rows.push(row);
+        }
+        Figure {
+            title: figure.title.to_owned(),
+            rows,
+            legend,
+            caption,
+        }
+    }
+}
+
+/// Where a point of a grid lies along the horizontal axis.
+fn place(chart: &PaperChart, law: &str, curve: &str, n: u32) -> f64 {
+    match chart.across {
+        Across::N => f64::from(n),
+        Across::Rho => match law.parse() {
+            Ok(Law::Beta { a, .. }) => a,
+            _ => f64::NAN,
+        },
+        Across::Periods => {
+            let periods = curve.rsplit_once(',').and_then(|(_, m)| m.parse().ok());
+            periods.unwrap_or(f64::NAN)
+        }
+    }
+}
+
+fn axis(chart: &PaperChart) -> Axis {
+    match chart.across {
+        Across::N => Axis::new("n", Scale::Log),
+        Across::Rho => Axis::new("ρ, confidences Beta(ρ, 1-ρ)", Scale::Linear).between(0.0, 1.0),
+        Across::Periods => Axis::new("number of periods m", Scale::Linear),
+    }
+}
+
+/// The curve of a model as it is simulated, clipped.
+fn shape(sampler: &Sampler) -> Option<Chart> {
+    const STEPS: u32 = 4096;
+    // A difference between neighbours that only a jump makes.
+    const JUMP: f64 = 0.06;
+    let Sampler::Model(model) = sampler else {
+        return None;
+    };
+    let point = |step: u32| {
+        let confidence = step << 18;
+        let scale = f64::from(1u32 << 30);
+        let response = model.response.q30(confidence.min(1 << 30));
+        (f64::from(confidence) / scale, f64::from(response) / scale)
+    };
+    let mut line: Vec<Vec<(f64, f64)>> = vec![Vec::new()];
+    for step in 0..=STEPS {
+        let next = point(step);
+        let last = line.last().and_then(|piece| piece.last());
+        if last.is_some_and(|last| (next.1 - last.1).abs() > JUMP) {
+            line.push(Vec::new());
+        }
+        if let Some(piece) = line.last_mut() {
+            piece.push(next);
+        }
+    }
+    Some(Chart {
+        title: title(model),
+        x: Axis::new("confidence z", Scale::Linear).between(0.0, 1.0),
+        y: Axis::new("E[Y | Z = z]", Scale::Linear).between(0.0, 1.0),
+        series: Vec::new(),
+        line,
+        level: None,
+        diagonal: true,
+    })
+}
+
+fn title(model: &Model) -> String {
+    format!("{}", model.curve).replace('-', " ")
+}
