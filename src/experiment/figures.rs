@@ -57,7 +57,7 @@ pub fn default_populations(name: &str) -> &'static [&'static str] {
     match name {
         "fig4" => &["examples/data/nfl.csv", "examples/data/march_madness.csv"],
         "figA3" => &[
-            "examples/data/llm_stated.csv",
+            "examples/data/cifar10_lenet.npz",
             "examples/data/breast_cancer.csv",
         ],
         _ => &[],
