@@ -208,6 +208,9 @@ impl Grid {
     }
 }
 
+/// Finished work, and what computed it.
+type Finished<T> = (T, Vec<ComputedBy>);
+
 /// What computes, as results name it.
 fn computed_by(chosen: &Chosen) -> ComputedBy {
     let (backend, adapter) = chosen.describe();
@@ -352,7 +355,7 @@ impl<'a> Session<'a> {
         plan: &Plan,
         shard: Option<Shard>,
         partial: Option<&Path>,
-    ) -> Result<Option<(Vec<Tally>, Vec<ComputedBy>)>, Failure> {
+    ) -> Result<Option<Finished<Vec<Tally>>>, Failure> {
         self.run(Some(plan.rows(shard)), plan, shard, partial, |runner| {
             plan.run(runner, shard)
         })
@@ -381,7 +384,7 @@ impl<'a> Session<'a> {
         shard: Option<Shard>,
         partial: Option<&Path>,
         work: impl FnOnce(&mut Runner) -> Result<T, Halt>,
-    ) -> Result<Option<(T, Vec<ComputedBy>)>, Failure> {
+    ) -> Result<Option<Finished<T>>, Failure> {
         let state = match partial {
             Some(partial) => self.open(plan, shard, partial)?,
             None => State {
