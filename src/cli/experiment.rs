@@ -305,6 +305,9 @@ pub struct Session<'a> {
     pub quiet: bool,
 }
 
+/// What a run gave, and what computed it.
+type Finished<T> = (T, Vec<ComputedBy>);
+
 /// The state of a run beside its output.
 #[derive(Default)]
 struct State {
@@ -334,7 +337,7 @@ impl<'a> Session<'a> {
         plan: &Plan,
         shard: Option<Shard>,
         partial: Option<&Path>,
-    ) -> Result<Option<(Vec<Tally>, Vec<ComputedBy>)>, Failure> {
+    ) -> Result<Option<Finished<Vec<Tally>>>, Failure> {
         self.run(Some(plan.rows(shard)), plan, shard, partial, |runner| {
             plan.run(runner, shard)
         })
@@ -363,7 +366,7 @@ impl<'a> Session<'a> {
         shard: Option<Shard>,
         partial: Option<&Path>,
         work: impl FnOnce(&mut Runner) -> Result<T, Halt>,
-    ) -> Result<Option<(T, Vec<ComputedBy>)>, Failure> {
+    ) -> Result<Option<Finished<T>>, Failure> {
         let state = match partial {
             Some(partial) => self.open(plan, shard, partial)?,
             None => State {
