@@ -382,8 +382,14 @@ fn the_smallest_n_of_a_power_is_found() {
 #[test]
 fn populations_are_drawn_without_replacement() {
     let folder = folder();
-    let rows: String = (0..40)
-        .map(|row| format!("{},{}\n", f64::from(row) / 40.0, u8::from(row % 3 == 0)))
+    let rows: String = (0..40u32)
+        .map(|row| {
+            format!(
+                "{},{}\n",
+                f64::from(row) / 40.0,
+                u8::from(row.is_multiple_of(3))
+            )
+        })
         .collect();
     fs::write(
         folder.path().join("scores.csv"),
@@ -423,7 +429,7 @@ fn populations_are_drawn_without_replacement() {
     assert!((own - whole).abs() < 2e-9, "{own}, {whole}");
 
     // Three of 40 rows: the mean over all 9,880 triples is known by enumeration.
-    let residual = |row: usize| f64::from(u8::from(row % 3 == 0)) - row as f64 / 40.0;
+    let residual = |row: usize| f64::from(u8::from(row.is_multiple_of(3))) - row as f64 / 40.0;
     let (mut sum, mut count) = (0.0, 0.0);
     for a in 0..40 {
         for b in a + 1..40 {
