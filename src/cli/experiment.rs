@@ -208,9 +208,6 @@ impl Grid {
     }
 }
 
-/// Finished work, and what computed it.
-type Finished<T> = (T, Vec<ComputedBy>);
-
 /// What computes, as results name it.
 fn computed_by(chosen: &Chosen) -> ComputedBy {
     let (backend, adapter) = chosen.describe();
@@ -328,6 +325,9 @@ pub struct Session<'a> {
     pub resume: bool,
     pub quiet: bool,
 }
+
+/// What a run gave, and what computed it.
+type Finished<T> = (T, Vec<ComputedBy>);
 
 /// The state of a run beside its output.
 #[derive(Default)]

@@ -55,9 +55,9 @@ pub const NAMES: [&str; 8] = [
 /// Files whose rows `fig4` and `figA3` draw if none are named.
 pub fn default_populations(name: &str) -> &'static [&'static str] {
     match name {
-        "fig4" => &["examples/data/nfl.csv", "examples/data/march_madness.csv"],
+        "fig4" => &["examples/data/nfl.csv", "examples/data/cifar10_lenet.csv"],
         "figA3" => &[
-            "examples/data/cifar10_lenet.npz",
+            "examples/data/llm_gpt4o.csv",
             "examples/data/breast_cancer.csv",
         ],
         _ => &[],

@@ -9,7 +9,7 @@ pub const MOST_VALUES: usize = 100_000;
 ///
 /// # Errors
 /// If a range has no step, a step that is not positive or does not lead to its end, or there are
-/// more than `MOST_VALUES` texts.
+/// more than 100,000 texts.
 pub fn expand(text: &str) -> Result<Vec<String>, String> {
     let mut texts = vec![String::new()];
     let mut rest = text;
