@@ -479,7 +479,6 @@ fn bad_input_is_refused_with_what_is_known() {
         (&["--shard", "3/2", "--output", "x"], "i/k"),
         (&["--shard", "0/2", "--output", "x"], "i/k"),
         (&["--plot", "x.pdf"], ".svg"),
-        (&["--backend", "gpu"], "--backend cpu"),
     ] {
         let error = changed(more);
         assert!(error.contains(named), "{more:?}: {error}");
@@ -595,4 +594,44 @@ fn figures_are_drawn() {
     succeeds(folder.path(), &plots);
     let svg = fs::read_to_string(folder.path().join("p.svg")).expect("a picture");
     roxmltree::Document::parse(&svg).expect("XML");
+}
+
+/// A graphics adapter simulates the same: whole replicates, and replicates in parts.
+#[test]
+fn gpu_prints_the_numbers_of_the_cpu() {
+    let folder = folder();
+    if rankece::backend::gpu::adapters::enumerate().is_empty() {
+        assert!(std::env::var("RANKECE_REQUIRE_GPU").is_err(), "no adapter");
+        println!("skipped: this machine has no adapter");
+        return;
+    }
+    let run = |backend: &str| {
+        let output = std::process::Command::new(env!("CARGO_BIN_EXE_rankece"))
+            .current_dir(folder.path())
+            .args([
+                "power",
+                "--law",
+                "beta:0.15",
+                "--curve",
+                "quartic",
+                "--n",
+                "50,5000",
+            ])
+            .args([
+                "--replicates",
+                "300",
+                "--format",
+                "csv",
+                "--quiet",
+                "--backend",
+                backend,
+            ])
+            .output()
+            .expect("the program runs");
+        assert!(output.status.success());
+        let text = String::from_utf8(output.stdout).expect("text");
+        // The first line names what computed.
+        text.split_once('\n').expect("lines").1.to_owned()
+    };
+    assert_eq!(run("gpu"), run("cpu"));
 }
