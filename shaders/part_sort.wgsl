@@ -2,17 +2,14 @@
 // power of two.
 
 #import dispatch
+#import bitonic
 
 @group(0) @binding(0) var<uniform> params: Params;
 // Where each part ends.
 @group(0) @binding(1) var<storage, read> ends: array<u32>;
-@group(0) @binding(2) var<storage, read_write> words: array<u32>;
+@group(0) @binding(2) var<storage, read_write> parts: array<u32>;
 // Not 0 if a part was too large, which for uniform words all but never happens; nothing is sorted then.
 @group(0) @binding(3) var<storage, read_write> overflow: atomic<u32>;
-
-const THREADS: u32 = 256u;
-
-var<workgroup> own: array<u32, CAPACITY>;
 
 @compute @workgroup_size(256)
 fn main(
@@ -43,27 +40,12 @@ fn main(
     for (var row = thread; row < needed; row += THREADS) {
         var word = 0xffffffffu;
         if row < count {
-            word = words[start + row];
+            word = parts[start + row];
         }
-        own[row] = word;
+        words[row] = word;
     }
-    workgroupBarrier();
-    for (var size = 2u; size <= needed; size *= 2u) {
-        for (var stride = size / 2u; stride > 0u; stride /= 2u) {
-            for (var pair = thread; pair < needed / 2u; pair += THREADS) {
-                let low = 2u * stride * (pair / stride) + pair % stride;
-                let high = low + stride;
-                let a = own[low];
-                let b = own[high];
-                if (a > b) == ((low & size) == 0u) {
-                    own[low] = b;
-                    own[high] = a;
-                }
-            }
-            workgroupBarrier();
-        }
-    }
+    bitonic_sort(needed, thread);
     for (var row = thread; row < count; row += THREADS) {
-        words[start + row] = own[row];
+        parts[start + row] = words[row];
     }
 }

@@ -5,6 +5,8 @@
 #import model
 #import terms
 #import bins
+#import bitonic
+#import score_runs
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> quantile: array<u32>;
@@ -15,10 +17,6 @@
 @group(0) @binding(5) var<storage, read_write> sums: array<vec4<u32>>;
 @group(0) @binding(6) var<storage, read_write> bins: array<BinSums>;
 
-const THREADS: u32 = 256u;
-
-// Uniform words until the residuals take their places.
-var<workgroup> words: array<u32, CAPACITY>;
 var<workgroup> parts: array<vec4<u32>, 256>;
 
 // The sum of a number over the workgroup, valid in thread 0.
@@ -34,47 +32,10 @@ fn workgroup_sum(value: vec4<u32>, thread: u32) -> vec4<u32> {
     return parts[0];
 }
 
-// The first row whose word is not below `word`.
-fn rows_below(word: u32) -> u32 {
-    var low = 0u;
-    var high = params.rows;
-    while low < high {
-        let middle = (low + high) / 2u;
-        if words[middle] < word {
-            low = middle + 1u;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
+// The words of the workgroup are those of one replicate, until the residuals take their places.
+fn word_at(base: u32, row: u32) -> u32 {
+    return words[base + row];
 }
-
-#ifdef EMPIRICAL
-// The tied run that begins at `row`; `score` is that of its rows. The words must still be there, so
-// labels are drawn here.
-fn run_at(replicate: u32, row: u32) -> Run {
-    let index = score_index(params, words[row]);
-    let confidence = quantile[index];
-    let chance = response_q30(params, confidence);
-    let number = score_runs[index];
-    var end = row;
-    var positives = 0u;
-    while end < params.rows && score_runs[score_index(params, words[end])] == number {
-        let label = threefry(params.key, vec2<u32>(end, replicate)).y;
-        positives += u32((label >> 2u) < chance);
-        end++;
-    }
-    return Run(row, confidence, end - row, positives);
-}
-
-fn begins_run(row: u32) -> bool {
-    if row == 0u {
-        return true;
-    }
-    return score_runs[score_index(params, words[row])]
-        != score_runs[score_index(params, words[row - 1u])];
-}
-#endif
 
 @compute @workgroup_size(256)
 fn main(
@@ -95,23 +56,7 @@ fn main(
         }
         words[row] = word;
     }
-    workgroupBarrier();
-    // Bitonic sort.
-    for (var size = 2u; size <= CAPACITY; size *= 2u) {
-        for (var stride = size / 2u; stride > 0u; stride /= 2u) {
-            for (var pair = thread; pair < CAPACITY / 2u; pair += THREADS) {
-                let low = 2u * stride * (pair / stride) + pair % stride;
-                let high = low + stride;
-                let a = words[low];
-                let b = words[high];
-                if (a > b) == ((low & size) == 0u) {
-                    words[low] = b;
-                    words[high] = a;
-                }
-            }
-            workgroupBarrier();
-        }
-    }
+    bitonic_sort(CAPACITY, thread);
 
     // Where bins begin and end, kept in the output until their sums take its place.
     let bin_base = number * params.bins;
@@ -119,11 +64,11 @@ fn main(
         let edge = edges[bin];
         var start = 0u;
         if edge.first == 0u {
-            start = rows_below(edge.lower);
+            start = rows_below(params, 0u, edge.lower);
         }
         var end = params.rows;
         if edge.last == 0u {
-            end = rows_below(edge.upper);
+            end = rows_below(params, 0u, edge.upper);
         }
         bins[bin_base + bin] = BinSums(start, end, vec2<u32>(0u, 0u));
     }
@@ -136,11 +81,11 @@ fn main(
 #ifdef EMPIRICAL
     var run_sums: RunSums;
     for (var row = thread; row < params.rows; row += THREADS) {
-        if begins_run(row) {
-            let run = run_at(replicate, row);
+        if begins_run(params, 0u, row) {
+            let run = run_at(params, replicate, 0u, row);
             add_run(&run_sums, run);
             if row + run.size < params.rows {
-                add_boundary(&run_sums, run, run_at(replicate, row + run.size));
+                add_boundary(&run_sums, run, run_at(params, replicate, 0u, row + run.size));
             }
         }
     }

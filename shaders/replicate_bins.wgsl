@@ -11,19 +11,8 @@
 @group(0) @binding(4) var<storage, read> edges: array<BinEdges>;
 @group(0) @binding(5) var<storage, read_write> bins: array<BinSums>;
 
-// The first row of a replicate whose word is not below `word`.
-fn rows_below(base: u32, word: u32) -> u32 {
-    var low = 0u;
-    var high = params.rows;
-    while low < high {
-        let middle = (low + high) / 2u;
-        if words[base + middle] < word {
-            low = middle + 1u;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
+fn word_at(base: u32, row: u32) -> u32 {
+    return words[base + row];
 }
 
 @compute @workgroup_size(64)
@@ -41,11 +30,11 @@ fn main(
     let base = number * params.rows;
     var start = 0u;
     if edge.first == 0u {
-        start = rows_below(base, edge.lower);
+        start = rows_below(params, base, edge.lower);
     }
     var end = params.rows;
     if edge.last == 0u {
-        end = rows_below(base, edge.upper);
+        end = rows_below(params, base, edge.upper);
     }
     var residual = vec2<u32>(0u, 0u);
     for (var row = start; row < end; row++) {

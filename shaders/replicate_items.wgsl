@@ -4,6 +4,7 @@
 #import dispatch
 #import model
 #import terms
+#import score_runs
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> quantile: array<u32>;
@@ -14,31 +15,9 @@
 // Five numbers an item: n rankECE, squares, odd, even, conditional.
 @group(0) @binding(5) var<storage, read_write> partial: array<vec4<u32>>;
 
-#ifdef EMPIRICAL
-// The tied run of a replicate that begins at `row`.
-fn run_at(replicate: u32, base: u32, row: u32) -> Run {
-    let index = score_index(params, words[base + row]);
-    let confidence = quantile[index];
-    let chance = response_q30(params, confidence);
-    let number = score_runs[index];
-    var end = row;
-    var positives = 0u;
-    while end < params.rows && score_runs[score_index(params, words[base + end])] == number {
-        let label = threefry(params.key, vec2<u32>(end, replicate)).y;
-        positives += u32((label >> 2u) < chance);
-        end++;
-    }
-    return Run(row, confidence, end - row, positives);
+fn word_at(base: u32, row: u32) -> u32 {
+    return words[base + row];
 }
-
-fn begins_run(base: u32, row: u32) -> bool {
-    if row == 0u {
-        return true;
-    }
-    return score_runs[score_index(params, words[base + row])]
-        != score_runs[score_index(params, words[base + row - 1u])];
-}
-#endif
 
 @compute @workgroup_size(64)
 fn main(
@@ -64,11 +43,11 @@ fn main(
 #ifdef EMPIRICAL
     var sums: RunSums;
     for (var row = first; row < end; row++) {
-        if begins_run(base, row) {
-            let run = run_at(replicate, base, row);
+        if begins_run(params, base, row) {
+            let run = run_at(params, replicate, base, row);
             add_run(&sums, run);
             if row + run.size < params.rows {
-                add_boundary(&sums, run, run_at(replicate, base, row + run.size));
+                add_boundary(&sums, run, run_at(params, replicate, base, row + run.size));
             }
         }
     }

@@ -102,6 +102,7 @@ fn shared(name: &str) -> Option<&'static str> {
     }
     files!(
         "bins",
+        "bitonic",
         "dispatch",
         "fixed_point",
         "items",
@@ -109,6 +110,7 @@ fn shared(name: &str) -> Option<&'static str> {
         "placement",
         "rows",
         "scan",
+        "score_runs",
         "terms",
         "threefry",
         "wide"
