@@ -21,7 +21,7 @@ use crate::experiment::journal::{
 };
 use crate::experiment::{
     Command, Draft, Halt, Plan, PlanError, PowerReport, Runner, Sampler, Shard, Spec, SpecError,
-    Tally, name_computed, solve,
+    Tally, check_solvable, name_computed, solve,
 };
 use crate::report::plot::{self, PlotFormat};
 use crate::report::{Format, simulated};
@@ -113,6 +113,7 @@ impl Grid {
             messages.note(&format!("{} is complete already", path.display()));
             return Ok(DONE);
         }
+        check_solvable(plan)?;
         let session = Session::new(chosen, self.resume, self.output.quiet, partial.is_some());
         let partial = partial.as_deref();
         if let Some(target) = plan.spec().solve_n {

@@ -63,7 +63,7 @@ impl Command {
 pub struct SpecError(String);
 
 impl SpecError {
-    fn new(message: impl Into<String>) -> Self {
+    pub(super) fn new(message: impl Into<String>) -> Self {
         SpecError(message.into())
     }
 }
@@ -74,6 +74,9 @@ pub const FEWEST_ROWS: u32 = 3;
 pub const MOST_ROWS: u32 = 100_000_000;
 /// The most replicates, so that sums of squares in Q80 fit 128 bits by far.
 pub const MOST_REPLICATES: u64 = 1_000_000_000_000;
+/// The rows at one n of a search, unless a number of replicates is asked for: a second or so of two
+/// cores.
+const MOST_ROWS_AT_ONE_N: u64 = 250_000_000;
 /// The most grid points.
 const MOST_POINTS: usize = 1_000_000;
 
@@ -112,6 +115,10 @@ pub struct Spec {
     /// The power whose smallest n is looked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub solve_n: Option<f64>,
+    /// With `solve_n`, and a number of replicates that was not asked for: the rows that are simulated
+    /// at one n, beyond which there are fewer replicates (but 100 at least).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub most_rows: Option<u64>,
 }
 
 /// Rules for numbers of bins as texts.
@@ -260,6 +267,8 @@ impl Draft {
             bins: self.bins(command)?,
             seed: self.whole("seed", 1, 0..=u64::MAX)?,
             solve_n,
+            most_rows: (solve_n.is_some() && self.values("replicates").is_empty())
+                .then_some(MOST_ROWS_AT_ONE_N),
         };
         if spec.solve_n.is_some() {
             one_of_each(&spec)?;

@@ -61,11 +61,12 @@ fn solved_in_words(solved: &Solved) -> String {
         return format!("Power {power} of {test}: {why}.");
     };
     let mut text = format!(
-        "n = {} rows give {test} the power {power}: simulated {} [{}, {}].",
+        "n = {} rows give {test} the power {power}: simulated {} [{}, {}] of {} replicates.",
         count(n.into()),
         rounded(solved.rate),
         rounded(solved.lower),
-        rounded(solved.upper)
+        rounded(solved.upper),
+        count(solved.replicates)
     );
     if let (Some(lower), Some(upper)) = (solved.n_lower, solved.n_upper) {
         text.push_str(&format!(
