@@ -533,6 +533,155 @@ fn populations_are_drawn_without_replacement() {
     assert!(error.contains("40"), "{error}");
 }
 
+/// Columns are named as for `evaluate`, by flags or in a file, and results say which they were.
+#[test]
+fn columns_of_populations_are_named() {
+    let folder = folder();
+    let write =
+        |name: &str, text: &str| fs::write(folder.path().join(name), text).expect("written");
+    write(
+        "mail.csv",
+        "p,score,kind\n0.9,0.1,spam\n0.8,0.2,ham\n0.4,0.3,ham\n0.1,0.4,spam\n",
+    );
+    let error = refused(
+        folder.path(),
+        &["approx", "--population", "mail.csv", "--n", "4"],
+    );
+    assert!(
+        error.contains("`p`") && error.contains("`score`"),
+        "{error}"
+    );
+    let by_flags = [
+        "approx",
+        "--population",
+        "mail.csv",
+        "--n",
+        "4",
+        "--replicates",
+        "3",
+        "--confidence",
+        "p",
+        "--label",
+        "kind",
+        "--positive",
+        "spam",
+    ];
+    let found = json(folder.path(), &by_flags);
+    for (key, value) in [("confidence", "p"), ("label", "kind"), ("positive", "spam")] {
+        assert_eq!(found["spec"][key], value);
+    }
+    // In order of p the residuals are 0.9, -0.4, -0.8, 0.1: -0.36 + 0.32 - 0.08 = -0.12.
+    let mean = found["curves"][0]["estimators"][0]["mean"].as_f64();
+    assert!((mean.expect("a number") - -0.12 / 4.0).abs() < 2e-9);
+    write(
+        "spec.toml",
+        "population = 'mail.csv'\nn = 4\nreplicates = 3\nconfidence = 'p'\nlabel = 'kind'\n\
+         positive = 'spam'\n",
+    );
+    assert_eq!(json(folder.path(), &["approx", "spec.toml"]), found);
+    let flags = ["approx", "--curve", "quartic", "--n", "9", "--label", "y"];
+    let error = refused(folder.path(), &flags);
+    assert!(
+        error.contains("label") && error.contains("--population"),
+        "{error}"
+    );
+}
+
+/// A place that cannot be written to is found before anything is read or computed.
+#[test]
+fn outputs_that_cannot_be_written_are_refused_first() {
+    let folder = folder();
+    fs::create_dir(folder.path().join("taken")).expect("a folder");
+    for (output, named) in [
+        ("none/x.json", "no directory none"),
+        ("taken", "this is a directory"),
+    ] {
+        for flags in [
+            vec!["evaluate", "missing.csv"],
+            vec![
+                "power",
+                "--law",
+                "empirical:missing.csv",
+                "--curve",
+                "z/2",
+                "--n",
+                "9",
+            ],
+            vec!["approx", "--population", "missing.csv", "--n", "9"],
+        ] {
+            let flags = [flags, vec!["--output", output]].concat();
+            let error = refused(folder.path(), &flags);
+            assert!(error.contains(&format!("--output {output}")), "{error}");
+            assert!(error.contains(named), "{error}");
+        }
+    }
+    let left: Vec<_> = fs::read_dir(folder.path()).expect("a folder").collect();
+    assert_eq!(left.len(), 1);
+    // Which file a figure lacks, and what to do; before the other figures are computed.
+    let error = refused(folder.path(), &["reproduce", "all"]);
+    assert!(
+        error.contains("examples/data/nfl.csv") && error.contains("reproduce fig4 FILE"),
+        "{error}"
+    );
+}
+
+/// A disk of one page is full after some points; they are kept, and on a larger one the run goes on
+/// to the same bytes.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_loses_nothing_that_was_finished() {
+    let folder = folder();
+    let path = |name: &str| folder.path().join(name);
+    let flags = |output: &'static str| {
+        [
+            "power",
+            "--curve",
+            "quartic",
+            "--n",
+            "100..10000/50",
+            "--replicates",
+            "1",
+            "--format",
+            "csv",
+            "--output",
+            output,
+        ]
+    };
+    succeeds(folder.path(), &flags("whole.csv"));
+    fs::create_dir(path("small")).expect("a folder");
+    let script = format!(
+        "mount -t tmpfs -o size=4k none small || exit 77; {} {}; s=$?; \
+         cp small/run.csv.partial run.csv.partial || exit 78; exit $s",
+        env!("CARGO_BIN_EXE_rankece"),
+        flags("small/run.csv").join(" ")
+    );
+    let output = Command::new("unshare")
+        .args(["--user", "--map-root-user", "--mount", "sh", "-c", &script])
+        .current_dir(folder.path())
+        .output();
+    let Ok(output) = output else {
+        println!("skipped: there is no unshare");
+        return;
+    };
+    let errors = String::from_utf8_lossy(&output.stderr);
+    if !path("run.csv.partial").exists() && !errors.contains("run.csv") {
+        println!("skipped: a small disk cannot be mounted: {errors}");
+        return;
+    }
+    assert_eq!(output.status.code(), Some(2), "{errors}");
+    assert!(
+        errors.contains("what was finished is kept there"),
+        "{errors}"
+    );
+    let state = fs::read_to_string(path("run.csv.partial")).expect("the state");
+    assert!(state.lines().count() > 20, "{state}");
+    succeeds(
+        folder.path(),
+        &[&flags("run.csv")[..], &["--resume"]].concat(),
+    );
+    assert!(fs::read(path("run.csv")).expect("a") == fs::read(path("whole.csv")).expect("b"));
+}
+
 #[test]
 fn bad_input_is_refused_with_what_is_known() {
     let folder = folder();
@@ -564,7 +713,33 @@ fn bad_input_is_refused_with_what_is_known() {
         assert!(error.contains(named), "{more:?}: {error}");
     }
     for n in ["0", "1", "2", "-5", "2.5", "many", "100..200"] {
-        refused(folder.path(), &["power", "--curve", "quartic", "--n", n]);
+        let error = refused(folder.path(), &["power", "--curve", "quartic", "--n", n]);
+        assert!(error.contains(&format!("n: `{n}`")), "{n}: {error}");
+    }
+    // The flag, the value, and the nearest of what is known.
+    for (more, named) in [
+        (
+            ["--law", "betta:1"],
+            ["law", "`betta:1`", "known are `beta`"],
+        ),
+        (
+            ["--curve", "quadratik"],
+            ["curve", "quadratik", "quadratic"],
+        ),
+        (
+            ["--tests", "conditionnal"],
+            ["tests", "`conditionnal`", "there are `conditional`"],
+        ),
+        (["--law", "beta:1.5"], ["law", "`beta:1.5`", "0 < ρ < 1"]),
+        (["--law", "beta:0,1"], ["law", "`beta:0,1`", "between"]),
+        (["--alpha", "1.5"], ["alpha", "`1.5`", "between 0 and 1"]),
+        (["--replicates", "0"], ["replicates", "`0`", "from 1"]),
+        (["--solve-n", "1"], ["solve_n", "`1`", "such as 0.8"]),
+    ] {
+        let error = changed(&more);
+        for part in named {
+            assert!(error.contains(part), "{more:?}: {error}");
+        }
     }
     let error = refused(folder.path(), &["power", "--n", "100"]);
     assert!(error.contains("--curve"), "{error}");

@@ -23,7 +23,7 @@ pub mod wilson;
 
 pub use measure::{Measure, Tally, mean_and_sd};
 pub use plan::{Missing, Plan, PlanError};
-pub use point::{Point, Source, Units};
+pub use point::{Columns, Point, Source, Units};
 pub use range::expand;
 pub use results::{
     ApproxCurve, ApproxReport, Bins, Computed, Estimator, PowerCurve, PowerReport, PowerTruth,

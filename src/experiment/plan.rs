@@ -219,7 +219,7 @@ impl Plan {
 
     /// A point with its units.
     pub(super) fn planned(&self, point: Point, sampler: usize) -> Result<Planned, PlanError> {
-        if let (Sampler::Population(population), super::Source::Population { file }) =
+        if let (Sampler::Population(population), super::Source::Population { file, .. }) =
             (&self.samplers[sampler], &point.source)
         {
             let size = population.rows.confidence.len();

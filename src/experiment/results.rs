@@ -365,7 +365,7 @@ impl Plan {
             });
         let (law, curve, file) = match &planned.point.source {
             Source::Model { law, curve } => (Some(law.to_string()), Some(curve.to_string()), None),
-            Source::Population { file } => (None, None, Some(file.clone())),
+            Source::Population { file, .. } => (None, None, Some(file.clone())),
         };
         ApproxCurve {
             law,

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::point::{Point, Source};
+use super::point::{Columns, Point, Source};
 use super::range::expand;
 use crate::inference::tests_of_calibration::TestName;
 use crate::input::nearest_first;
@@ -48,6 +48,9 @@ impl Command {
                 "law",
                 "curve",
                 "population",
+                "confidence",
+                "label",
+                "positive",
                 "n",
                 "replicates",
                 "bins",
@@ -96,6 +99,15 @@ pub struct Spec {
     /// Files whose rows are subsampled, beside laws or in their place.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub population: Vec<String>,
+    /// The column of confidences in population files; else it is guessed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub confidence: Option<String>,
+    /// The column of labels in population files; else it is guessed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub label: Option<String>,
+    /// The label in population files that counts as 1; else labels are 0/1, true/false or -1/1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub positive: Option<String>,
     /// Rows of a replicate.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub n: Vec<u32>,
@@ -164,7 +176,14 @@ impl Spec {
         }
         for file in &self.population {
             points.extend(self.n.iter().map(|&rows| Point {
-                source: Source::Population { file: file.clone() },
+                source: Source::Population {
+                    file: file.clone(),
+                    columns: Columns {
+                        confidence: self.confidence.clone(),
+                        label: self.label.clone(),
+                        positive: self.positive.clone(),
+                    },
+                },
                 rows,
             }));
         }
@@ -254,11 +273,23 @@ impl Draft {
                  (--law) or leave --curve out",
             ));
         }
+        let [confidence, label, positive] =
+            ["confidence", "label", "positive"].map(|key| match self.values(key) {
+                [] => Ok(None),
+                [_] if population.is_empty() => Err(SpecError(format!(
+                    "{key} says how --population FILE is read, and there is no population"
+                ))),
+                [one] => Ok(Some(one.clone())),
+                _ => Err(SpecError(format!("{key} takes one text"))),
+            });
         let solve_n = self.solve_n()?;
         let spec = Spec {
             command,
             law,
             curve,
+            confidence: confidence?,
+            label: label?,
+            positive: positive?,
             population,
             n: self.rows(solve_n.is_some())?,
             replicates: self.whole("replicates", 10_000, 1..=MOST_REPLICATES)?,
