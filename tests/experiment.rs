@@ -97,6 +97,114 @@ fn approx_gives_the_golden_table() {
     }
 }
 
+/// Every curve: means of rank_ece and ece_l2 against the integrals of the spec, section 5. Of the 84
+/// comparisons at 4 standard errors one fails by chance in 1 of 200 seeds.
+#[test]
+fn simulated_means_are_the_truths_of_every_curve() {
+    let folder = folder();
+    let curves = [
+        "calibrated",
+        "quadratic",
+        "spikes",
+        "increasing-frequency",
+        "linear",
+        "staircase",
+        "gaussian",
+        "sawtooth",
+        "random-fourier",
+        "weierstrass",
+        "quartic",
+        "power-15",
+        "square-wave",
+        "oscillating:0.2,100",
+    ];
+    for (n, replicates) in [("100", "100000"), ("1000", "20000")] {
+        let mut flags = vec!["approx", "--bins", "10,sqrt", "--n", n];
+        flags.extend(["--replicates", replicates]);
+        for curve in curves {
+            flags.extend(["--curve", curve]);
+        }
+        let result = json(folder.path(), &flags);
+        let found = result["curves"].as_array().expect("a list");
+        assert_eq!(found.len(), curves.len());
+        for (curve, name) in found.iter().zip(curves) {
+            let estimators = curve["estimators"].as_array().expect("a list");
+            assert_eq!(estimators.len(), 3);
+            for estimator in estimators {
+                let [mean, se, expected] = ["mean", "se", "expected"]
+                    .map(|key| estimator[key].as_f64().expect("a number"));
+                // Each row of confidence is rounded to 2^-30.
+                assert!(
+                    (mean - expected).abs() < 4.0 * se + 2e-9,
+                    "{name}, n = {n}, {}: {mean} ± {se}, not {expected}",
+                    estimator["name"]
+                );
+            }
+        }
+    }
+}
+
+/// Rejections of calibrated samples, of the tests (A) and with the exact null variance, in f64 from a
+/// generator of this test's own (splitmix64): how many of `repetitions`.
+fn rejections_in_f64(n: usize, repetitions: u32) -> [f64; 2] {
+    let mut state = 20_260_913u64;
+    let mut uniform = move || {
+        state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut z = state;
+        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        ((z ^ (z >> 31)) >> 11) as f64 / 2f64.powi(53)
+    };
+    let mut counts = [0.0; 2];
+    for _ in 0..repetitions {
+        let mut confidences: Vec<f64> = (0..n).map(|_| uniform()).collect();
+        confidences.sort_unstable_by(f64::total_cmp);
+        let rows: Vec<(f64, f64)> = confidences
+            .into_iter()
+            .map(|z| (f64::from(u8::from(uniform() < z)) - z, z * (1.0 - z)))
+            .collect();
+        let products = |value: fn(&(f64, f64)) -> f64| -> f64 {
+            rows.windows(2)
+                .map(|pair| value(&pair[0]) * value(&pair[1]))
+                .sum()
+        };
+        let statistic = products(|row| row.0);
+        let squares: f64 = rows.iter().map(|row| row.1 * row.1).sum();
+        for (count, variance) in counts.iter_mut().zip([squares, products(|row| row.1)]) {
+            // z of level 0.05, one-sided.
+            if statistic > 1.644_853_626_951_472_7 * variance.sqrt() {
+                *count += 1.0;
+            }
+        }
+    }
+    counts.map(|count| count / f64::from(repetitions))
+}
+
+/// Type I errors against an independent simulation: 4 comparisons at 4 standard errors, wrong by
+/// chance in 1 of 4,000 seeds.
+#[test]
+fn type_i_errors_are_those_of_an_independent_simulation() {
+    let folder = folder();
+    let repetitions = 60_000;
+    for n in [40usize, 200] {
+        let flags = ["power", "--curve", "calibrated", "--replicates", "100000"];
+        let size = n.to_string();
+        let more = ["--tests", "asymptotic,conditional", "--n", &size];
+        let result = json(folder.path(), &[&flags[..], &more[..]].concat());
+        for (test, expected) in rejections_in_f64(n, repetitions).into_iter().enumerate() {
+            let found = &result["curves"][0]["tests"][test];
+            let rate = found["rate"].as_f64().expect("a number");
+            let variance = expected * (1.0 - expected);
+            let error = (variance / f64::from(repetitions) + variance / 1e5).sqrt();
+            assert!(
+                (rate - expected).abs() < 4.0 * error,
+                "{} at n = {n}: {rate}, not {expected}",
+                found["name"]
+            );
+        }
+    }
+}
+
 /// 240,000 repetitions in f64 arithmetic stand behind the expected rates.
 #[test]
 fn power_gives_the_numbers_of_the_spec() {
