@@ -188,7 +188,7 @@ fn what_cannot_be_written_is_named() {
     refused("--output tests", &["--output tests", "irectory"]);
     refused(
         "--plot nowhere/x.svg",
-        &["--plot", "nowhere/x.svg", "No such file"],
+        &["--plot", "nowhere/x.svg", "no directory nowhere"],
     );
 }
 
