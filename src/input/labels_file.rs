@@ -3,10 +3,10 @@
 use std::io::Read;
 use std::path::Path;
 
+use super::array::{Array, ArrayLabels};
 use super::cell::Cell;
 use super::columns::{is_label_name, list};
 use super::csv::Table;
-use super::npy::{Array, ArrayLabels};
 use super::sniff::{Format, sniff};
 use super::source::Stream;
 use super::{InputError, Options};

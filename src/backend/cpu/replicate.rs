@@ -10,12 +10,20 @@ use super::sort_lanes::LANES;
 use super::sort_uniform::sort_uniform;
 use crate::backend::DeviceError;
 use crate::backend::replicates::{
-    ReplicateBin, ReplicateSums, Replicates, Simulator, replicate_key,
+    ROWS_PER_CALL, ReplicateBin, ReplicateSums, Replicates, Simulator, replicate_key,
 };
 use crate::backend::terms::{Run, RunSums};
 use crate::model::Quantile;
 
 impl Simulator for Cpu {
+    fn replicates_per_call(&self, rows: u32) -> usize {
+        // A replicate for each thread, as long as all of them fit into memory by far.
+        const MOST_ROWS: usize = 1 << 27;
+        let rows = rows.max(1) as usize;
+        let each = rayon::current_num_threads().min(MOST_ROWS / rows);
+        (ROWS_PER_CALL / rows).max(each).max(1)
+    }
+
     fn replicates(
         &self,
         replicates: &Replicates<'_>,
