@@ -2,12 +2,14 @@
 
 use std::io::{Cursor, Read, Seek, SeekFrom};
 
+use bytemuck::AnyBitPattern;
 use half::f16;
-use npyz::{DType, Deserialize, NpyHeader, Order, TypeRead};
+use npyz::{AutoSerialize, DType, Deserialize, NpyHeader, Order, TypeRead};
 
 use super::InputError;
 use super::cell::Cell;
 use super::contain::contain;
+use super::door::{OTHER_LABEL, number};
 use super::source::{ReadSeek, Store};
 
 /// The longest header that is read, in bytes. Those of plain arrays have 118.
@@ -202,11 +204,13 @@ impl<'a> Array<'a> {
             );
             return Err(self.wrong(problem));
         }
-        match cells(&self.dtype) {
-            Some(decode) => Ok(ArrayLabels {
+        match cells(&self.dtype).zip(numbers(&self.dtype)) {
+            Some((decode, decode_numbers)) => Ok(ArrayLabels {
                 array: self,
                 decode,
+                decode_numbers,
                 cells: Vec::new(),
+                numbers: Vec::new(),
                 next: 0,
             }),
             None => Err(unreadable(self.file, &self.name, &self.dtype)),
@@ -218,25 +222,44 @@ impl<'a> Array<'a> {
 pub(super) struct ArrayLabels<'a> {
     array: Array<'a>,
     decode: Decoder<Cell<'static>>,
+    decode_numbers: Decoder<u8>,
+    /// The labels of the block at hand; empty until one of them is asked for.
     cells: Vec<Cell<'static>>,
+    /// The same, as [`super::door::Door::admit_block`] takes them.
+    numbers: Vec<u8>,
     next: usize,
 }
 
 impl ArrayLabels<'_> {
     /// The next label; none after the last.
     pub(super) fn next(&mut self) -> Result<Option<Cell<'static>>, InputError> {
-        if self.next == self.cells.len() {
-            match self.array.next_block()? {
-                Some(block) => (self.decode)(block, &mut self.cells),
-                None => {
-                    self.array.check_end()?;
-                    return Ok(None);
-                }
-            }
-            self.next = 0;
+        if self.numbers()?.is_empty() {
+            return Ok(None);
+        }
+        if self.cells.is_empty() {
+            (self.decode)(&self.array.block, &mut self.cells);
         }
         self.next += 1;
         Ok(Some(self.cells[self.next - 1]))
+    }
+
+    /// The next labels as numbers 0 and 1, with [`OTHER_LABEL`] for others; none after the last.
+    pub(super) fn numbers(&mut self) -> Result<&[u8], InputError> {
+        if self.next == self.numbers.len() {
+            self.cells.clear();
+            self.numbers.clear();
+            self.next = 0;
+            match self.array.next_block()? {
+                Some(block) => (self.decode_numbers)(block, &mut self.numbers),
+                None => self.array.check_end()?,
+            }
+        }
+        Ok(&self.numbers[self.next..])
+    }
+
+    /// Passes over labels that were taken as numbers.
+    pub(super) fn skip(&mut self, labels: usize) {
+        self.next += labels;
     }
 }
 
@@ -244,7 +267,26 @@ impl ArrayLabels<'_> {
 pub(super) type Decoder<T> = Box<dyn Fn(&[u8], &mut Vec<T>)>;
 
 /// A decoder of elements of type `E`, if that is what `dtype` holds.
-pub(super) fn decoder<E: Deserialize + 'static, T: 'static>(
+pub(super) fn decoder<E: Deserialize + AutoSerialize + AnyBitPattern, T: 'static>(
+    dtype: &DType,
+    convert: impl Fn(E) -> T + 'static,
+) -> Option<Decoder<T>>
+where
+    E::TypeReader: 'static,
+{
+    if *dtype == E::default_dtype() {
+        // As this machine keeps them.
+        return Some(Box::new(move |block, values| {
+            values.clear();
+            let elements = block.chunks_exact(size_of::<E>());
+            values.extend(elements.map(|e| convert(bytemuck::pod_read_unaligned(e))));
+        }));
+    }
+    foreign_decoder(dtype, convert)
+}
+
+/// [`decoder`] for any order of bytes.
+fn foreign_decoder<E: Deserialize + 'static, T: 'static>(
     dtype: &DType,
     convert: impl Fn(E) -> T + 'static,
 ) -> Option<Decoder<T>>
@@ -278,7 +320,7 @@ pub(super) fn doubles(dtype: &DType) -> Option<Decoder<f64>> {
 
 /// A decoder of any numbers or booleans as labels.
 fn cells(dtype: &DType) -> Option<Decoder<Cell<'static>>> {
-    decoder(dtype, Cell::Boolean)
+    foreign_decoder(dtype, Cell::Boolean)
         .or_else(|| decoder(dtype, |value: u8| Cell::Integer(value.into())))
         .or_else(|| decoder(dtype, |value: i8| Cell::Integer(value.into())))
         .or_else(|| decoder(dtype, |value: u16| Cell::Integer(value.into())))
@@ -295,6 +337,22 @@ fn cells(dtype: &DType) -> Option<Decoder<Cell<'static>>> {
         .or_else(|| decoder(dtype, |value: f16| Cell::element(value)))
         .or_else(|| decoder(dtype, |value: f32| Cell::element(value)))
         .or_else(|| decoder(dtype, |value: f64| Cell::element(value)))
+}
+
+/// A decoder of any numbers or booleans as the numbers 0 and 1, with [`OTHER_LABEL`] for others.
+fn numbers(dtype: &DType) -> Option<Decoder<u8>> {
+    foreign_decoder(dtype, |value: bool| u8::from(value))
+        .or_else(|| decoder(dtype, |value: u8| value.min(OTHER_LABEL)))
+        .or_else(|| decoder(dtype, |value: i8| number(value, 0, 1)))
+        .or_else(|| decoder(dtype, |value: u16| number(value, 0, 1)))
+        .or_else(|| decoder(dtype, |value: i16| number(value, 0, 1)))
+        .or_else(|| decoder(dtype, |value: u32| number(value, 0, 1)))
+        .or_else(|| decoder(dtype, |value: i32| number(value, 0, 1)))
+        .or_else(|| decoder(dtype, |value: u64| number(value, 0, 1)))
+        .or_else(|| decoder(dtype, |value: i64| number(value, 0, 1)))
+        .or_else(|| decoder(dtype, |value: f16| number(value, f16::ZERO, f16::ONE)))
+        .or_else(|| decoder(dtype, |value: f32| number(value, 0.0, 1.0)))
+        .or_else(|| decoder(dtype, |value: f64| number(value, 0.0, 1.0)))
 }
 
 pub(super) fn unreadable(file: &str, name: &str, dtype: &DType) -> InputError {

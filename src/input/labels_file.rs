@@ -108,6 +108,24 @@ impl<'a> LabelSource<'a> {
     }
 }
 
+impl LabelSource<'_> {
+    /// The next labels of an array, as [`super::door::Door::admit_block`] takes them; none after the
+    /// last, and of a table.
+    pub(super) fn numbers(&mut self) -> Result<&[u8], InputError> {
+        match &mut self.kind {
+            Kind::Array(labels) => labels.numbers(),
+            Kind::Table { .. } => Ok(&[]),
+        }
+    }
+
+    /// Passes over labels that were taken as numbers.
+    pub(super) fn skip(&mut self, count: usize) {
+        if let Kind::Array(labels) = &mut self.kind {
+            labels.skip(count);
+        }
+    }
+}
+
 /// The column of labels, and whether the first line is a label already. A single column has a
 /// header if that is `--label` or a usual name; if a header is taken for a label, the numbers of
 /// rows differ, and that is an error.

@@ -6,7 +6,7 @@ use npyz::{DType, TypeChar};
 use super::array::{Array, Decoder, decoder, doubles, unreadable};
 use super::cell::{Cell, Element, Reading};
 use super::columns::Columns;
-use super::door::Door;
+use super::door::{Door, number};
 use super::labels_file::LabelSource;
 use super::source::Store;
 use super::{InputError, Loaded, Options};
@@ -93,8 +93,23 @@ impl Array<'_> {
         let mut door = Door::<C>::new(file, options, &columns, &names, self.rows);
         let mut values: Vec<C> = Vec::new();
         let Some(labels) = labels else {
+            let (mut confidences, mut numbers) = (Vec::new(), Vec::new());
             while let Some(block) = self.next_block()? {
                 decode(block, &mut values);
+                if width == 2 && self.name.is_empty() && !options.confidences_only {
+                    let (pairs, _) = values.as_chunks::<2>();
+                    confidences.clear();
+                    confidences.extend(pairs.iter().map(|[value, _]| *value));
+                    numbers.clear();
+                    numbers.extend(
+                        pairs
+                            .iter()
+                            .map(|[_, label]| number(label.to_f64(), 0.0, 1.0)),
+                    );
+                    if door.admit_block(&confidences, &numbers) {
+                        continue;
+                    }
+                }
                 for row in values.chunks_exact(width) {
                     match row {
                         [value] => door.admit(Reading::Number(*value), Cell::Missing),
@@ -114,15 +129,31 @@ impl Array<'_> {
         };
         while let Some(block) = self.next_block()? {
             decode(block, &mut values);
-            for row in values.chunks_exact(width) {
-                let Some(label) = labels.next()? else {
-                    let given = door.row() - 1;
-                    return Err(differ(&self, given, labels.name()));
-                };
-                match row {
-                    [value] => door.admit(Reading::Number(*value), label),
-                    row => door.admit_vector(Some(row), label),
+            let mut rest = values.as_slice();
+            while !rest.is_empty() {
+                let mut count = rest.len();
+                if width == 1 {
+                    let numbers = labels.numbers()?;
+                    if !numbers.is_empty() {
+                        count = count.min(numbers.len());
+                        if door.admit_block(&rest[..count], &numbers[..count]) {
+                            labels.skip(count);
+                            rest = &rest[count..];
+                            continue;
+                        }
+                    }
                 }
+                for row in rest[..count].chunks_exact(width) {
+                    let Some(label) = labels.next()? else {
+                        let given = door.row() - 1;
+                        return Err(differ(&self, given, labels.name()));
+                    };
+                    match row {
+                        [value] => door.admit(Reading::Number(*value), label),
+                        row => door.admit_vector(Some(row), label),
+                    }
+                }
+                rest = &rest[count..];
             }
         }
         self.check_end()?;
