@@ -58,7 +58,8 @@ pub fn mean_variance_q33(variance: u32, size: u32) -> u32 {
 #[inline]
 pub fn residual_q30(label: bool, confidence: u32) -> i32 {
     let label = if label { ONE_Q30 } else { 0 };
-    label as i32 - confidence as i32
+    // Both are at most 2³⁰; a check would keep loops from being vectorised.
+    (label as i32).wrapping_sub(confidence as i32)
 }
 
 /// xy of two residuals in Q30, as Q29, rounded half up.
