@@ -8,6 +8,7 @@ pub(crate) mod edges;
 pub mod gpu;
 mod piece;
 pub mod replicates;
+pub mod resamples;
 pub mod resilient;
 pub mod stages;
 pub mod subsamples;
