@@ -160,7 +160,7 @@ pub enum DeviceError {
 }
 
 /// Something that turns batches into sums.
-pub trait Backend {
+pub trait Backend: resamples::Resampler {
     /// The sums of every segment, in order.
     ///
     /// Rows may be left in another order within their segments; with [`Ties::Stable`] call it once.
