@@ -154,6 +154,8 @@ impl Plan {
         let job = Job {
             rows: planned.point.rows,
             key: planned.point.key(self.spec.seed),
+            null_key: planned.point.null_key(self.spec.seed),
+            resamples: self.spec.resamples.unwrap_or(0),
             thresholds: &thresholds,
         };
         let mut tally = Tally(vec![0; 2 * self.slots()]);
@@ -221,7 +223,7 @@ impl Plan {
             .collect::<Result<_, _>>()?;
         let all = bins.iter().map(|&bins| bins as usize).sum();
         Ok(Planned {
-            units: point.units(self.spec.replicates, all),
+            units: point.units(self.spec.replicates, all, self.spec.resamples.unwrap_or(0)),
             point,
             sampler,
             bins,

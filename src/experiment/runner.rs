@@ -70,7 +70,8 @@ impl Runner<'_> {
         }
         let mut tally = measure.zero();
         let mut first = replicates.start;
-        let mut most = (FIRST_ROWS / rows.max(1)).clamp(1, MOST_REPLICATES);
+        let work = rows * (1 + u64::from(job.resamples));
+        let mut most = (FIRST_ROWS / work.max(1)).clamp(1, MOST_REPLICATES);
         while first < replicates.end {
             if self.stop.load(Ordering::Relaxed) {
                 return Err(Halt::Stopped);
@@ -78,7 +79,9 @@ impl Runner<'_> {
             let count = (replicates.end - first).min(most);
             let start = Instant::now();
             let sums = sampler.replicates(self.simulator, job, first, count as usize)?;
-            tally.add(&measure.tally(job.rows, &sums));
+            let tests = measure.tests();
+            let labels = sampler.label_tests(self.simulator, job, tests, first, count as usize)?;
+            tally.add(&measure.tally(job.rows, &sums, &labels));
             first += count;
             if start.elapsed() < SHORT_CALL {
                 most = (2 * most).min(MOST_REPLICATES);
