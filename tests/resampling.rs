@@ -175,7 +175,8 @@ fn p_values_are_those_of_enumeration() {
         let n_rank_ece = |s: &Sample| n * rank_ece::average(s).expect("rows");
         let ks = |s: &Sample| reference::ks(s).expect("a variance");
         let kuiper = |s: &Sample| reference::kuiper(s).expect("a variance");
-        let statistics: [(TestName, &dyn Fn(&Sample) -> f64); 3] = [
+        type Statistic<'a> = &'a dyn Fn(&Sample) -> f64;
+        let statistics: [(TestName, Statistic); 3] = [
             (TestName::MonteCarlo, &n_rank_ece),
             (TestName::Ks, &ks),
             (TestName::Kuiper, &kuiper),
