@@ -49,14 +49,8 @@ impl<'a> Profile<'a> {
         let title = "sums over windows of ranks, standardised by null resampling";
         canvas.text(title, (self.left, top + SMALL), Anchor::Start, SMALL, TEXT)?;
         for value in [low, 0.0, high] {
-            let ink = if value == 0.0 {
-                DIAGONAL
-            } else {
-                Ink::new(FAINT)
-            };
-            if value == 0.0 {
-                canvas.dashes((self.left, y(value)), (right, y(value)), ink)?;
-            }
+            let line = if value == 0.0 { FRAME } else { GRID };
+            canvas.line((self.left, y(value)), (right, y(value)), line)?;
             let at = (self.left - 6.0, y(value) + 3.5);
             canvas.text(&format!("{value}"), at, Anchor::End, SMALL, FAINT)?;
         }
