@@ -1,15 +1,19 @@
 //! From batches of predictions to everything there is to know about their calibration.
 
+use rayon::prelude::*;
+
 use crate::backend::cpu::Cpu;
+use crate::backend::resamples::{sample_key, tied_groups};
 use crate::backend::{Backend, Binning, Closed, DeviceError, Request, Scheme, SegmentSums, Ties};
 use crate::evaluation::{Evaluated, Gate, RankEce, Reduction, Verdict};
 use crate::inference::decision_risk::decision_risk;
 use crate::inference::gate;
 use crate::inference::intervals::{self, IntervalName};
-use crate::inference::tests_of_calibration::{self as tests, TestName};
+use crate::inference::tests_of_calibration::{self as tests, LabelOutcome, TestName};
 use crate::input::SegmentInfo;
 use crate::predictions::{Batch, BatchError, Confidence, Dtype};
 use crate::random::{Key, Stream};
+use crate::resampling::{LabelledGroups, default_resamples, label_tests};
 use crate::statistic::log_loss::{LogLossSums, log_loss};
 use crate::statistic::{BinsRule, TooManyBins, binned};
 
@@ -26,6 +30,8 @@ pub struct Options {
     pub closed: Closed,
     /// Tests of calibration.
     pub tests: Vec<TestName>,
+    /// Null resamples of tests that need them; none: [`default_resamples`] of the number of rows.
+    pub resamples: Option<u32>,
     /// Intervals around rankECE; the gate and the upper risk bound use the first.
     pub intervals: Vec<IntervalName>,
     /// The level of tests; intervals hold with probability 1 - alpha.
@@ -43,7 +49,8 @@ impl Default for Options {
             bins: vec![BinsRule::default()],
             schemes: vec![Scheme::default()],
             closed: Closed::default(),
-            tests: TestName::ALL.to_vec(),
+            tests: TestName::DEFAULT.to_vec(),
+            resamples: None,
             intervals: IntervalName::ALL.to_vec(),
             alpha: 0.05,
             seed: 1,
@@ -97,15 +104,18 @@ pub fn evaluate(
     let dtype = batch.dtype();
     let (request, rules) = request(&batch, options)?;
     let losses = log_loss(&batch);
+    let labels = tests_of_labels(&batch, options, backend)?;
     let sums = backend.sums(&mut batch, &request)?;
-    Ok(std::iter::zip(segments, std::iter::zip(sums, losses))
+    let numbers = sums.iter().zip(losses).zip(&labels);
+    Ok(std::iter::zip(segments, numbers)
         .enumerate()
-        .map(|(index, (info, (sums, loss)))| {
+        .map(|(index, (info, ((sums, loss), labels)))| {
             let segment = Segment {
                 dtype,
                 index,
-                sums: &sums,
+                sums,
                 loss,
+                labels,
                 request: &request,
                 rules: &rules,
             };
@@ -169,6 +179,53 @@ fn request(batch: &Batch, options: &Options) -> Result<(Request, Vec<BinsRule>),
     Ok((request, rules))
 }
 
+/// Rows, and segments, that are brought into tied groups at a time, so that these do not take much
+/// more memory than the batch.
+const MOST_GROUPED: (usize, usize) = (1 << 22, 1 << 10);
+
+/// The tests of each segment that look at labels.
+fn tests_of_labels(
+    batch: &Batch,
+    options: &Options,
+    backend: &dyn Backend,
+) -> Result<Vec<Vec<(TestName, LabelOutcome)>>, DeviceError> {
+    let segments: Vec<_> = batch.offsets().windows(2).map(|o| o[0]..o[1]).collect();
+    if !options.tests.iter().any(|test| test.is_of_labels()) {
+        return Ok(vec![Vec::new(); segments.len()]);
+    }
+    // A result must not depend on the other results, so all samples are the first of their point.
+    let key = sample_key(Key::for_stream(options.seed, Stream::Null, 0), 0);
+    let resamples = |rows: usize| {
+        let default = || default_resamples(rows as u64);
+        options.resamples.unwrap_or_else(default)
+    };
+    let mut tests = Vec::with_capacity(segments.len());
+    let mut rest = &segments[..];
+    while let Some(first) = rest.first() {
+        let wanted = resamples(first.len());
+        let mut rows = 0;
+        let fitting = rest.iter().take(MOST_GROUPED.1).take_while(|segment| {
+            rows += segment.len();
+            (rows <= MOST_GROUPED.0 || rows == segment.len()) && resamples(segment.len()) == wanted
+        });
+        let (now, later) = rest.split_at(fitting.count().max(1));
+        let samples: Vec<LabelledGroups> = now
+            .par_iter()
+            .map(|segment| {
+                let (groups, positives) = tied_groups(batch.rows(), segment.clone());
+                LabelledGroups {
+                    groups,
+                    positives,
+                    key,
+                }
+            })
+            .collect();
+        tests.extend(label_tests(&samples, &options.tests, wanted, backend)?);
+        rest = later;
+    }
+    Ok(tests)
+}
+
 /// Counts bins before there is memory for any.
 fn check_bins(batch: &Batch, options: &Options) -> Result<(), EvaluateError> {
     let mut bins = 0u64;
@@ -193,6 +250,7 @@ struct Segment<'a> {
     index: usize,
     sums: &'a SegmentSums,
     loss: LogLossSums,
+    labels: &'a [(TestName, LabelOutcome)],
     request: &'a Request,
     rules: &'a [BinsRule],
 }
@@ -243,7 +301,13 @@ impl Segment<'_> {
                 decision_risk_bound_upper: risk(upper),
                 intervals,
             },
-            tests: tests::run(&options.tests, sums, options.ties, options.alpha),
+            tests: tests::run(
+                &options.tests,
+                sums,
+                self.labels,
+                options.ties,
+                options.alpha,
+            ),
             binned,
             skce: None,
         }

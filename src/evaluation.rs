@@ -154,7 +154,8 @@ pub struct TestResult {
     pub name: &'static str,
     /// The statistic.
     pub statistic: Option<f64>,
-    /// What the statistic must exceed to reject.
+    /// What the statistic (for `spiegelhalter` its magnitude) must exceed to reject; none for a test
+    /// by resampling, which is decided on its p-value.
     pub threshold: Option<f64>,
     /// The p-value.
     pub p_value: Option<f64>,
@@ -169,7 +170,18 @@ pub struct TestResult {
     /// Number of null resamples, for a resampling test.
     pub resamples: Option<u64>,
     /// Standardised window sums, for `adaptive`.
-    pub profile: Option<()>,
+    pub profile: Option<Vec<WindowSum>>,
+}
+
+/// Σ W_(i) W_(j) over pairs of rows at most `window` ranks apart, W the mean residual of a row's tied
+/// group: at which scale of ranks errors have one sign.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct WindowSum {
+    /// L, the most ranks between two rows.
+    pub window: u32,
+    /// The sum less the mean, over the standard deviation, of it and its null resamples; none if they
+    /// are all equal.
+    pub standardised: Option<f64>,
 }
 
 /// One binned estimate.

@@ -76,6 +76,7 @@ pub mod predictions;
 pub mod random;
 pub mod reference;
 pub mod report;
+pub mod resampling;
 pub mod selfcheck;
 pub mod statistic;
 

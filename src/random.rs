@@ -18,6 +18,8 @@ pub struct Key(pub [u32; 2]);
 pub enum Stream {
     /// Rows of simulated replicates.
     Replicates = 1,
+    /// Labels of null resamples.
+    Null = 2,
     /// Random order of tied rows.
     Ties = 3,
     /// Labels of tied rows under the neighbour interval.

@@ -8,6 +8,7 @@ pub(crate) mod edges;
 pub mod gpu;
 mod piece;
 pub mod replicates;
+pub mod resamples;
 pub mod resilient;
 pub mod stages;
 pub mod subsamples;
@@ -159,7 +160,7 @@ pub enum DeviceError {
 }
 
 /// Something that turns batches into sums.
-pub trait Backend {
+pub trait Backend: resamples::Resampler {
     /// The sums of every segment, in order.
     ///
     /// Rows may be left in another order within their segments; with [`Ties::Stable`] call it once.

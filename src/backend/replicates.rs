@@ -1,9 +1,10 @@
 //! Simulated replicates: what a backend is asked for, and what it gives back (spec, sections 5, 6).
 
 use crate::model::{Quantile, Response};
-use crate::random::Key;
+use crate::random::{Key, threefry};
 
 use super::DeviceError;
+use super::resamples::{Resampler, TiedGroups};
 
 /// Replicates of one point of a grid.
 ///
@@ -55,11 +56,40 @@ pub struct ReplicateBin {
     pub residual: i64,
 }
 
+/// The tied groups of a replicate, and how many rows of each are positive: what null resampling starts
+/// from. The rows are those of [`Simulator::replicates`], drawn one by one; beside the resamples of
+/// each this takes no time.
+pub fn replicate_groups(replicates: &Replicates<'_>, replicate: u64) -> (TiedGroups, Vec<u32>) {
+    let key = replicate_key(replicates.key, replicate);
+    let words = |row| threefry(key, [row, replicate as u32]);
+    let mut uniform: Vec<u32> = (0..replicates.rows).map(|row| words(row)[0]).collect();
+    uniform.sort_unstable();
+    // Only scores can be tied: other laws are continuous.
+    let run = |u: u32| match replicates.quantile {
+        Quantile::Empirical(scores) => Some(scores.run[scores.index(u)]),
+        _ => None,
+    };
+    let (mut groups, mut positives) = (TiedGroups::default(), Vec::new());
+    let mut row = 0;
+    let tied = |a: &u32, b: &u32| run(*a).is_some_and(|of_a| run(*b) == Some(of_a));
+    for tied in uniform.chunk_by(tied) {
+        let confidence = replicates.quantile.q30(tied[0]);
+        let chance = replicates.response.q30(confidence);
+        // A group is no larger than the replicate.
+        let size = tied.len() as u32;
+        let labels = (row..row + size).filter(|&row| words(row)[1] >> 2 < chance);
+        positives.push(labels.count() as u32);
+        groups.push(confidence, size);
+        row += size;
+    }
+    (groups, positives)
+}
+
 /// Rows of a call that keeps a few cores busy; a slow software adapter does them in half a second.
 pub const ROWS_PER_CALL: usize = 1 << 19;
 
 /// Something that simulates.
-pub trait Simulator {
+pub trait Simulator: Resampler {
     /// How many replicates of `rows` rows a call should have, at least 1, for whatever simulates to
     /// be busy. This is advice about speed: results do not depend on how replicates are cut into
     /// calls.

@@ -5,6 +5,7 @@ use std::cell::RefCell;
 use super::cpu::Cpu;
 use super::gpu::Gpu;
 use super::replicates::{ReplicateSums, Replicates, Simulator};
+use super::resamples::{ResampleSums, Resampler, Resamples};
 use super::{Backend, DeviceError, Request, SegmentSums};
 use crate::predictions::Batch;
 
@@ -68,5 +69,22 @@ impl Simulator for Resilient {
             };
         }
         Cpu::default().replicates(replicates, first, count)
+    }
+}
+
+impl Resampler for Resilient {
+    fn resamples(
+        &self,
+        samples: &[Resamples<'_>],
+        first: u32,
+        count: u32,
+    ) -> Result<Vec<ResampleSums>, DeviceError> {
+        if self.failure.borrow().is_none() {
+            match self.gpu.resamples(samples, first, count) {
+                Ok(sums) => return Ok(sums),
+                Err(error) => self.failure.replace(Some(error)),
+            };
+        }
+        Cpu::default().resamples(samples, first, count)
     }
 }

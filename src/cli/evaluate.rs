@@ -73,14 +73,19 @@ pub struct Evaluate {
     /// The end of an equal-width bin that belongs to it
     #[arg(long, value_enum, default_value_t, value_name = "SIDE")]
     closed: Closed,
-    /// Tests of calibration: asymptotic, conditional, finite-sample, or all
+    /// Tests of calibration: asymptotic, conditional, finite-sample, monte-carlo, adaptive, ks, kuiper,
+    /// spiegelhalter, or all
     #[arg(
         long,
         value_name = "LIST",
         value_delimiter = ',',
-        default_value = "all"
+        default_value = "asymptotic,conditional,finite-sample,adaptive"
     )]
     tests: Vec<TestChoice>,
+    /// Null resamples of monte-carlo, adaptive, ks and kuiper [default: 999, fewer beyond a million
+    /// rows]
+    #[arg(long, value_name = "B", value_parser = clap::value_parser!(u32).range(1..), allow_negative_numbers = true)]
+    resamples: Option<u32>,
     /// Intervals around rankECE: neighbour, concentration; the gate uses the first
     #[arg(
         long,
@@ -272,6 +277,7 @@ impl Evaluate {
             schemes: distinct(self.bin_scheme.iter().copied()),
             closed: self.closed,
             tests: distinct(tests),
+            resamples: self.resamples,
             intervals: distinct(self.interval.iter().copied()),
             alpha: self.common.alpha,
             seed: self.common.seed,

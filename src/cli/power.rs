@@ -11,9 +11,13 @@ use crate::experiment::Command;
 pub struct Power {
     #[command(flatten)]
     grid: Grid,
-    /// Tests of calibration: asymptotic, conditional, finite-sample, or all [default: all]
+    /// Tests of calibration: asymptotic, conditional, finite-sample, monte-carlo, adaptive, ks, kuiper,
+    /// spiegelhalter, or all [default: the first three]
     #[arg(long, value_name = "LIST")]
     tests: Vec<String>,
+    /// Null resamples of each replicate, for monte-carlo, adaptive, ks and kuiper [default: 199]
+    #[arg(long, value_name = "B", allow_hyphen_values = true)]
+    resamples: Option<String>,
     /// Levels of the tests [default: 0.05]
     #[arg(long, value_name = "LIST", allow_hyphen_values = true)]
     alpha: Vec<String>,
@@ -30,6 +34,7 @@ impl Power {
     pub fn run(&self) -> Result<u8, Failure> {
         let own = [
             ("tests", self.tests.clone()),
+            ("resamples", self.resamples.iter().cloned().collect()),
             ("alpha", self.alpha.clone()),
             ("solve_n", self.solve_n.iter().cloned().collect()),
         ];

@@ -4,7 +4,7 @@ use rayon::prelude::*;
 
 use crate::backend::Ties;
 use crate::backend::replicates::ReplicateSums;
-use crate::inference::tests_of_calibration::{Level, TestName, TestSums, decide};
+use crate::inference::tests_of_calibration::{LabelOutcome, Level, TestName, TestSums, decide};
 use crate::statistic::ece_l2_of_bins;
 
 /// What is measured of a replicate.
@@ -48,16 +48,33 @@ impl Measure {
         Tally(vec![0; 2 * sums])
     }
 
-    /// The sums of some replicates of `rows` rows.
-    pub fn tally(&self, rows: u32, replicates: &[ReplicateSums]) -> Tally {
-        let part = |part: &[ReplicateSums]| {
+    /// The tests whose power is measured.
+    pub fn tests(&self) -> &[TestName] {
+        match self {
+            Measure::Power { tests, .. } => tests,
+            Measure::Approx { .. } => &[],
+        }
+    }
+
+    /// The sums of some replicates of `rows` rows. `labels` are the outcomes of tests of labels, of
+    /// each replicate; it may be empty if none is measured.
+    pub fn tally(
+        &self,
+        rows: u32,
+        replicates: &[ReplicateSums],
+        labels: &[Vec<(TestName, LabelOutcome)>],
+    ) -> Tally {
+        let part = |(part, chunk): (usize, &[ReplicateSums])| {
             let mut tally = self.zero();
-            for sums in part {
-                self.count(rows, sums, &mut tally.0);
+            for (offset, sums) in chunk.iter().enumerate() {
+                let labels = labels
+                    .get((part << 12) + offset)
+                    .map_or(&[][..], Vec::as_slice);
+                self.count(rows, sums, labels, &mut tally.0);
             }
             tally
         };
-        replicates.par_chunks(1 << 12).map(part).reduce(
+        replicates.par_chunks(1 << 12).enumerate().map(part).reduce(
             || self.zero(),
             |mut all, part| {
                 all.add(&part);
@@ -66,7 +83,13 @@ impl Measure {
         )
     }
 
-    fn count(&self, rows: u32, sums: &ReplicateSums, tally: &mut [i128]) {
+    fn count(
+        &self,
+        rows: u32,
+        sums: &ReplicateSums,
+        labels: &[(TestName, LabelOutcome)],
+        tally: &mut [i128],
+    ) {
         match self {
             Measure::Power { tests, levels } => {
                 let sums = TestSums::of_replicate(rows, sums);
@@ -74,8 +97,13 @@ impl Measure {
                     .iter()
                     .flat_map(|test| levels.iter().map(move |l| (test, l)));
                 for ((&test, level), slot) in pairs.zip(tally.chunks_exact_mut(2)) {
-                    match decide(test, &sums, Ties::Average, level) {
-                        Ok(decision) => slot[0] += i128::from(decision.rejects()),
+                    let rejects = match labels.iter().find(|(of, _)| *of == test) {
+                        Some((_, Ok(test))) => Ok(test.p_value <= level.alpha()),
+                        Some((_, Err(why))) => Err(*why),
+                        None => decide(test, &sums, Ties::Average, level).map(|d| d.rejects()),
+                    };
+                    match rejects {
+                        Ok(rejects) => slot[0] += i128::from(rejects),
                         Err(_) => slot[1] += 1,
                     }
                 }

@@ -171,6 +171,8 @@ impl Plan {
             job: &Job {
                 rows: planned.point.rows,
                 key: planned.point.key(self.spec.seed),
+                null_key: planned.point.null_key(self.spec.seed),
+                resamples: self.spec.resamples.unwrap_or(0),
                 thresholds: &thresholds,
             },
             measure: &self.measure(&thresholds),
@@ -237,7 +239,11 @@ impl Plan {
             .collect::<Result<_, _>>()?;
         let all = bins.iter().map(|&bins| bins as usize).sum();
         Ok(Planned {
-            units: point.units(self.replicates_at(point.rows), all),
+            units: point.units(
+                self.replicates_at(point.rows),
+                all,
+                self.spec.resamples.unwrap_or(0),
+            ),
             point,
             sampler,
             bins,

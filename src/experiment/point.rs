@@ -62,16 +62,26 @@ impl Point {
             Source::Model { .. } => Stream::Replicates,
             Source::Population { .. } => Stream::Subsample,
         };
-        let name = format!("{}|{}", self.source, self.rows);
-        Key::for_stream(seed, stream, crc32fast::hash(name.as_bytes()))
+        Key::for_stream(seed, stream, self.number())
+    }
+
+    /// The key of the null resamples of its replicates.
+    pub fn null_key(&self, seed: u64) -> Key {
+        Key::for_stream(seed, Stream::Null, self.number())
+    }
+
+    /// CRC-32 of "law|curve|n".
+    fn number(&self) -> u32 {
+        crc32fast::hash(format!("{}|{}", self.source, self.rows).as_bytes())
     }
 
     /// How `replicates` replicates are cut into units, by what is asked for alone and never by the
-    /// machine, so that shards and resumed runs agree. `bins` are those of a replicate.
-    pub fn units(&self, replicates: u64, bins: usize) -> Units {
+    /// machine, so that shards and resumed runs agree. `bins` are those of a replicate, and
+    /// `resamples` its null resamples.
+    pub fn units(&self, replicates: u64, bins: usize, resamples: u32) -> Units {
         // Some 100 ms of a core, and at most some 100 MB of bins.
         const ROWS: u64 = 1 << 23;
-        let words = u64::from(self.rows) + bins as u64;
+        let words = u64::from(self.rows) * (1 + u64::from(resamples)) + bins as u64;
         Units {
             replicates,
             size: (ROWS / words).max(1),

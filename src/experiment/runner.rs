@@ -14,6 +14,8 @@ use crate::backend::replicates::Simulator;
 /// The most replicates of one call, and the most of their bins: their sums take some 100 MB.
 const MOST_REPLICATES: u64 = 1 << 20;
 const MOST_BINS: u64 = 1 << 23;
+/// The most rows of a call whose labels are kept for tests of them.
+const MOST_LABELS: u64 = 1 << 22;
 /// A call that takes less is followed by one twice as large, so that a request to stop is heard in
 /// time whatever computes.
 const SHORT_CALL: Duration = Duration::from_millis(100);
@@ -74,7 +76,11 @@ impl Runner<'_> {
                 rest.push((*unit, replicates.clone()));
             }
         }
-        let mut size = self.simulator.replicates_per_call(work.job.rows) as u64;
+        let drawn = work
+            .job
+            .rows
+            .saturating_mul(work.job.resamples.saturating_add(1));
+        let mut size = self.simulator.replicates_per_call(drawn) as u64;
         for span in rest.chunk_by(|(_, a), (_, b)| a.end == b.start) {
             self.span(point, span, work, &mut size, total)?;
         }
@@ -92,7 +98,10 @@ impl Runner<'_> {
     ) -> Result<(), Halt> {
         let job = work.job;
         let bins: usize = job.thresholds.iter().map(|edges| edges.len() + 1).sum();
-        let most = MOST_REPLICATES.min(MOST_BINS / bins.max(1) as u64).max(1);
+        let mut most = MOST_REPLICATES.min(MOST_BINS / bins.max(1) as u64).max(1);
+        if work.measure.tests().iter().any(|test| test.is_of_labels()) {
+            most = most.min((MOST_LABELS / u64::from(job.rows.max(1))).max(1));
+        }
         let (Some((_, first)), Some((_, last))) = (units.first(), units.last()) else {
             return Ok(());
         };
@@ -108,14 +117,21 @@ impl Runner<'_> {
             let sums = work
                 .sampler
                 .replicates(self.simulator, job, next, count as usize)?;
-            let mut sums = sums.as_slice();
+            let tests = work.measure.tests();
+            let labels =
+                work.sampler
+                    .label_tests(self.simulator, job, tests, next, count as usize)?;
+            let (mut sums, mut labels) = (sums.as_slice(), labels.as_slice());
             while let Some((unit, replicates)) = open.peek()
                 && !sums.is_empty()
             {
                 let own = (replicates.end - next).min(sums.len() as u64);
                 let (own_sums, later) = sums.split_at(own as usize);
-                tally.add(&work.measure.tally(job.rows, own_sums));
-                sums = later;
+                // There are none if no test looks at labels.
+                let (own_labels, later_labels) = labels.split_at(labels.len().min(own as usize));
+                let part = work.measure.tally(job.rows, own_sums, own_labels);
+                tally.add(&part);
+                (sums, labels) = (later, later_labels);
                 next += own;
                 if next == replicates.end {
                     if let Some(journal) = &mut self.journal {

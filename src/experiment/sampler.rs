@@ -1,16 +1,21 @@
 //! What replicates are drawn from, ready to draw.
 
+use rayon::prelude::*;
+
 use crate::backend::DeviceError;
 use crate::backend::cpu::Cpu;
 use crate::backend::edges::edge_bits;
-use crate::backend::replicates::{ReplicateSums, Replicates, Simulator};
+use crate::backend::replicates::{ReplicateSums, Replicates, Simulator, replicate_groups};
+use crate::backend::resamples::sample_key;
 use crate::backend::subsamples::{PopulationRows, Subsampler, Subsamples};
 use crate::evaluate::{self, EvaluateError};
 use crate::inference::intervals::IntervalName;
+use crate::inference::tests_of_calibration::{LabelOutcome, TestName};
 use crate::input::{self, InputError};
 use crate::model::{Model, ModelError};
 use crate::predictions::{Dtype, Word};
 use crate::random::Key;
+use crate::resampling::{LabelledGroups, label_tests};
 use crate::with_words;
 
 use super::point::{Columns, Source};
@@ -185,13 +190,7 @@ impl Sampler {
     ) -> Result<Vec<ReplicateSums>, DeviceError> {
         match self {
             Sampler::Model(model) => {
-                let replicates = Replicates {
-                    quantile: &model.quantile,
-                    response: &model.response,
-                    rows: job.rows,
-                    key: job.key,
-                    thresholds: job.thresholds,
-                };
+                let replicates = job.of_model(model);
                 simulator.replicates(&replicates, first, count)
             }
             Sampler::Population(population) => {
@@ -205,6 +204,38 @@ impl Sampler {
             }
         }
     }
+
+    /// What tests of labels say of some replicates; nothing of subsamples, which have no power.
+    ///
+    /// # Errors
+    /// If the device fails.
+    pub fn label_tests(
+        &self,
+        simulator: &dyn Simulator,
+        job: &Job<'_>,
+        tests: &[TestName],
+        first: u64,
+        count: usize,
+    ) -> Result<Vec<Vec<(TestName, LabelOutcome)>>, DeviceError> {
+        let Sampler::Model(model) = self else {
+            return Ok(Vec::new());
+        };
+        if !tests.iter().any(|test| test.is_of_labels()) {
+            return Ok(Vec::new());
+        }
+        let replicates = job.of_model(model);
+        let sample = |offset: usize| {
+            let replicate = first + offset as u64;
+            let (groups, positives) = replicate_groups(&replicates, replicate);
+            LabelledGroups {
+                groups,
+                positives,
+                key: sample_key(job.null_key, replicate),
+            }
+        };
+        let samples: Vec<_> = (0..count).into_par_iter().map(sample).collect();
+        label_tests(&samples, tests, job.resamples, simulator)
+    }
 }
 
 /// What is the same for all replicates of a point.
@@ -214,6 +245,23 @@ pub struct Job<'a> {
     pub rows: u32,
     /// The key of the point.
     pub key: Key,
+    /// The key of null resamples of the point.
+    pub null_key: Key,
+    /// Null resamples of each replicate.
+    pub resamples: u32,
     /// Where bins begin, for each binning.
     pub thresholds: &'a [Vec<u32>],
+}
+
+impl<'a> Job<'a> {
+    /// The replicates of a model.
+    fn of_model(&self, model: &'a Model) -> Replicates<'a> {
+        Replicates {
+            quantile: &model.quantile,
+            response: &model.response,
+            rows: self.rows,
+            key: self.key,
+            thresholds: self.thresholds,
+        }
+    }
 }

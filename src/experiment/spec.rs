@@ -40,6 +40,7 @@ impl Command {
                 "n",
                 "replicates",
                 "tests",
+                "resamples",
                 "alpha",
                 "seed",
                 "solve_n",
@@ -77,6 +78,9 @@ pub const FEWEST_ROWS: u32 = 3;
 pub const MOST_ROWS: u32 = 100_000_000;
 /// The most replicates, so that sums of squares in Q80 fit 128 bits by far.
 pub const MOST_REPLICATES: u64 = 1_000_000_000_000;
+/// Null resamples of a replicate unless another number is asked for: so many that the power hardly
+/// grows with more, as 200 divides levels of 0.05 and 0.01 into whole numbers.
+const DEFAULT_RESAMPLES: u64 = 199;
 /// The rows at one n of a search, unless a number of replicates is asked for: a second or so of two
 /// cores.
 const MOST_ROWS_AT_ONE_N: u64 = 250_000_000;
@@ -116,6 +120,9 @@ pub struct Spec {
     /// Tests whose power is asked for.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tests: Vec<TestName>,
+    /// Null resamples of each replicate, if a test needs them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resamples: Option<u32>,
     /// Levels of the tests.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub alpha: Vec<f64>,
@@ -283,6 +290,7 @@ impl Draft {
                 _ => Err(SpecError(format!("{key} takes one text"))),
             });
         let solve_n = self.solve_n()?;
+        let tests = self.tests(command, solve_n.is_some())?;
         let spec = Spec {
             command,
             law,
@@ -293,7 +301,8 @@ impl Draft {
             population,
             n: self.rows(solve_n.is_some())?,
             replicates: self.whole("replicates", 10_000, 1..=MOST_REPLICATES)?,
-            tests: self.tests(command, solve_n.is_some())?,
+            resamples: self.resamples(&tests)?,
+            tests,
             alpha: self.alpha(command)?,
             bins: self.bins(command)?,
             seed: self.whole("seed", 1, 0..=u64::MAX)?,
@@ -386,9 +395,22 @@ impl Draft {
         let tests = distinct(tests.concat());
         Ok(match command {
             Command::Power if tests.is_empty() && solving => vec![TestName::Conditional],
-            Command::Power if tests.is_empty() => TestName::ALL.to_vec(),
+            Command::Power if tests.is_empty() => TestName::OF_SUMS.to_vec(),
             _ => tests,
         })
+    }
+
+    /// Null resamples, of tests that need them.
+    fn resamples(&self, tests: &[TestName]) -> Result<Option<u32>, SpecError> {
+        let needed = tests.iter().any(|test| test.resamples());
+        if !needed && !self.values("resamples").is_empty() {
+            return Err(SpecError::new(
+                "resamples has no meaning for these tests; leave it out, or name a test that \
+                 resamples (monte-carlo, adaptive, ks, kuiper)",
+            ));
+        }
+        let resamples = self.whole("resamples", DEFAULT_RESAMPLES, 1..=u32::MAX.into())?;
+        Ok(needed.then_some(resamples as u32))
     }
 
     fn alpha(&self, command: Command) -> Result<Vec<f64>, SpecError> {

@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use crate::evaluation::{Evaluated, RankEce, Reduction, TestResult};
+use crate::inference::tests_of_calibration::{ErrorScale, TestName};
 
 use super::columns::{Align, Columns};
 use super::number::{
@@ -30,7 +31,7 @@ pub fn write(result: &Evaluated, alpha: f64, out: &mut impl Write) -> io::Result
         writeln!(out)?;
         write_tests(&result.tests, out)?;
         writeln!(out)?;
-        write_wrapped("", &verdict(&result.tests, alpha), out)?;
+        write_wrapped("", &verdict(&result.tests, result.n, alpha), out)?;
     }
     if let Some(binned) = result.binned.first() {
         writeln!(out)?;
@@ -181,8 +182,44 @@ fn write_tests(tests: &[TestResult], out: &mut impl Write) -> io::Result<()> {
     Ok(())
 }
 
-/// What the tests say together. Never that probabilities are calibrated: no test can say that.
-pub fn verdict(tests: &[TestResult], alpha: f64) -> String {
+/// What the tests say of a sample of `n` rows: `adaptive`, if it was asked for and is defined, else all
+/// together. Never that probabilities are calibrated: no test can say that.
+pub fn verdict(tests: &[TestResult], n: u64, alpha: f64) -> String {
+    let adaptive = tests.iter().find(|t| t.name == TestName::Adaptive.as_str());
+    match adaptive.and_then(|t| Some((t, t.reject?, t.p_value?))) {
+        Some((test, reject, p)) => verdict_of_adaptive(test, reject, p, n, alpha),
+        None => verdict_of_all(tests, alpha),
+    }
+}
+
+fn verdict_of_adaptive(test: &TestResult, reject: bool, p: f64, n: u64, alpha: f64) -> String {
+    let (level, p) = (with_digits(alpha, 6), p_equals(p));
+    if !reject {
+        return format!(
+            "No evidence against calibration at level {level} (adaptive {p}). This does not show \
+             that the probabilities are calibrated."
+        );
+    }
+    let profile = test.profile.as_deref().unwrap_or_default();
+    let scale = match ErrorScale::of_profile(profile, n) {
+        Some((scale, window)) => {
+            let words = match scale {
+                ErrorScale::Local => "local, of one sign only over short stretches of ranks",
+                ErrorScale::Regional => "regional, of one sign over part of the ranks",
+                ErrorScale::InTheLarge => "in the large, of one sign over much of the ranks",
+            };
+            format!(
+                " The error is {words}: it stands out most in windows of {} of {} ranks.",
+                count(window.into()),
+                count(n)
+            )
+        }
+        None => String::new(),
+    };
+    format!("Calibration is rejected at level {level} (adaptive {p}).{scale}")
+}
+
+fn verdict_of_all(tests: &[TestResult], alpha: f64) -> String {
     let level = with_digits(alpha, 6);
     let told = |decision: Option<bool>| -> Vec<String> {
         let chosen = tests.iter().filter(|t| t.reject == decision);

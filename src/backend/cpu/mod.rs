@@ -6,6 +6,7 @@ mod radix_sort;
 mod reduce_rows;
 mod reduce_runs;
 mod replicate;
+mod resample;
 mod residuals;
 mod side_by_side;
 mod simd;

@@ -10,6 +10,7 @@ mod parts;
 mod plan;
 mod recorder;
 mod replicates;
+mod resamples;
 mod scan;
 mod shaders;
 mod sort;

@@ -27,6 +27,14 @@ pub enum Undefined {
     NoVariance,
     /// `conditional`: its variance is 0.
     NoConditionalVariance,
+    /// A test of labels is not decided on sums of rankECE.
+    NoLabels,
+    /// `adaptive`: no window sum varies.
+    NoWindowVaries,
+    /// `ks`, `kuiper`: Σ v = 0.
+    NoWalkVariance,
+    /// `spiegelhalter`: its variance is 0.
+    NoBrierVariance,
 }
 
 impl fmt::Display for Undefined {
@@ -41,6 +49,19 @@ impl fmt::Display for Undefined {
                 "no two neighbouring rows have confidences strictly between 0 and 1 (to 9 \
                  digits), so under calibration no product of residuals could vary and rankECE has \
                  no null variance",
+            ),
+            Undefined::NoLabels => f.write_str("is decided on labels, which were not given"),
+            Undefined::NoWindowVaries => f.write_str(
+                "calibrated labels could not vary enough for any sum over windows of ranks to \
+                 differ between null resamples",
+            ),
+            Undefined::NoWalkVariance => f.write_str(
+                "every confidence is 0 or 1 (to 9 digits), so calibrated labels could not vary and \
+                 the sums of residuals have no null variance",
+            ),
+            Undefined::NoBrierVariance => f.write_str(
+                "every confidence is 0, 1/2 or 1 (to 9 digits), so under calibration the Brier \
+                 score could not vary and has no null variance",
             ),
         }
     }

@@ -1,26 +1,36 @@
 //! Tests of perfect calibration, H0: E[Y|Z] = Z.
 //!
-//! Under H0, given the confidences, labels are independent and Y_i ~ Ber(Z_i). All tests are
-//! one-sided: they reject when the statistic is large.
+//! Under H0, given the confidences, labels are independent and Y_i ~ Ber(Z_i). All tests but
+//! `spiegelhalter` are one-sided: they reject when the statistic is large.
 
+mod adaptive;
 mod asymptotic;
 mod conditional;
 mod decision;
 mod finite_sample;
+mod labels;
+mod scale;
+mod spiegelhalter;
 mod sums;
+mod walk;
 
 use std::fmt;
 
 use crate::backend::{SegmentSums, Ties};
 use crate::evaluation::TestResult;
 
+pub use adaptive::{Adaptive, AdaptiveResult};
 pub use asymptotic::asymptotic;
 pub use conditional::conditional;
 pub use decision::{Decision, Undefined};
 pub use finite_sample::finite_sample;
+pub use labels::{LabelOutcome, LabelTest, LabelTests};
+pub use scale::ErrorScale;
+pub use spiegelhalter::spiegelhalter;
 pub use sums::{Level, TestSums};
+pub use walk::{ks_tail, kuiper_tail};
 
-use super::{n_rank_ece, wrong_level};
+use super::{n_rank_ece, normal, wrong_level};
 
 /// A test by its name in `--tests`.
 #[derive(
@@ -34,15 +44,57 @@ pub enum TestName {
     Conditional,
     /// rankECE (F): valid at any n, by Bernstein's inequality.
     FiniteSample,
+    /// rankECE by null resampling: valid at any n and with any ties.
+    MonteCarlo,
+    /// Sums over windows of ranks of every width, by null resampling: valid at any n, and sees errors
+    /// of every scale.
+    Adaptive,
+    /// Kolmogorov-Smirnov: the largest sum of residuals up to a confidence, by null resampling.
+    Ks,
+    /// Kuiper: the largest sum of residuals between two confidences, by null resampling.
+    Kuiper,
+    /// Spiegelhalter's test of the Brier score: two-sided, normal for large n.
+    Spiegelhalter,
 }
 
 impl TestName {
     /// All of them.
-    pub const ALL: [TestName; 3] = [
+    pub const ALL: [TestName; 8] = [
+        TestName::Asymptotic,
+        TestName::Conditional,
+        TestName::FiniteSample,
+        TestName::MonteCarlo,
+        TestName::Adaptive,
+        TestName::Ks,
+        TestName::Kuiper,
+        TestName::Spiegelhalter,
+    ];
+
+    /// Those of an evaluation that asks for none.
+    pub const DEFAULT: [TestName; 4] = [
+        TestName::Asymptotic,
+        TestName::Conditional,
+        TestName::FiniteSample,
+        TestName::Adaptive,
+    ];
+
+    /// Those that are decided on the sums of rankECE.
+    pub const OF_SUMS: [TestName; 3] = [
         TestName::Asymptotic,
         TestName::Conditional,
         TestName::FiniteSample,
     ];
+
+    /// Whether it is decided on labels by tied groups ([`LabelTests`]), and not on the sums of rankECE
+    /// ([`decide`]).
+    pub fn is_of_labels(self) -> bool {
+        !TestName::OF_SUMS.contains(&self)
+    }
+
+    /// Whether it is decided by null resampling.
+    pub fn resamples(self) -> bool {
+        self.is_of_labels() && self != TestName::Spiegelhalter
+    }
 
     /// The name, in kebab-case.
     pub fn as_str(self) -> &'static str {
@@ -50,6 +102,11 @@ impl TestName {
             TestName::Asymptotic => "asymptotic",
             TestName::Conditional => "conditional",
             TestName::FiniteSample => "finite-sample",
+            TestName::MonteCarlo => "monte-carlo",
+            TestName::Adaptive => "adaptive",
+            TestName::Ks => "ks",
+            TestName::Kuiper => "kuiper",
+            TestName::Spiegelhalter => "spiegelhalter",
         }
     }
 }
@@ -61,25 +118,36 @@ impl fmt::Display for TestName {
 }
 
 /// The named tests of one segment at level `alpha`, in the order of the names. `ties` is how the
-/// sums were asked for.
-pub fn run(names: &[TestName], sums: &SegmentSums, ties: Ties, alpha: f64) -> Vec<TestResult> {
-    names
-        .iter()
-        .map(|name| match name {
-            TestName::Asymptotic => asymptotic(sums, ties, alpha),
-            TestName::Conditional => conditional(sums, ties, alpha),
-            TestName::FiniteSample => finite_sample(sums, alpha),
-        })
-        .collect()
+/// sums were asked for; `labels` are the outcomes of those that are decided on labels.
+///
+/// A test of labels without an outcome is undefined.
+pub fn run(
+    names: &[TestName],
+    sums: &SegmentSums,
+    labels: &[(TestName, LabelOutcome)],
+    ties: Ties,
+    alpha: f64,
+) -> Vec<TestResult> {
+    let of_name = |&name: &TestName| match name {
+        TestName::Asymptotic => asymptotic(sums, ties, alpha),
+        TestName::Conditional => conditional(sums, ties, alpha),
+        TestName::FiniteSample => finite_sample(sums, alpha),
+        _ => {
+            let found = labels.iter().find(|(of, _)| *of == name);
+            let outcome = found.map_or(&Err(Undefined::NoLabels), |(_, outcome)| outcome);
+            label_result(name, outcome, ties, sums, alpha)
+        }
+    };
+    names.iter().map(of_name).collect()
 }
 
-/// The decision of a test at a level, for sums under `ties`, or why there is none.
+/// The decision of a test of rankECE at a level, for sums under `ties`, or why there is none.
 ///
 /// What a simulation asks of every replicate: no text, no p-value, and nothing computed that depends
 /// on the level alone.
 ///
 /// # Errors
-/// If the test is undefined for such a sample.
+/// If the test is undefined for such a sample, or not decided on these sums.
 #[inline]
 pub fn decide(
     name: TestName,
@@ -91,6 +159,42 @@ pub fn decide(
         TestName::Asymptotic => asymptotic::decide(sums, level),
         TestName::Conditional => conditional::decide(sums, ties, level),
         TestName::FiniteSample => finite_sample::decide(sums, level),
+        _ => Err(Undefined::NoLabels),
+    }
+}
+
+/// The result of a test of labels at level `alpha`.
+fn label_result(
+    name: TestName,
+    outcome: &LabelOutcome,
+    ties: Ties,
+    sums: &SegmentSums,
+    alpha: f64,
+) -> TestResult {
+    let undefined = undefined(name);
+    let outcome = match (wrong_level(alpha), outcome) {
+        (Some(reason), _) => Err(reason),
+        (None, Err(why)) => Err(why.to_string()),
+        (None, Ok(test)) => Ok(test),
+    };
+    match outcome {
+        Err(reason) => TestResult {
+            undefined: Some(reason),
+            ..undefined
+        },
+        Ok(test) => TestResult {
+            statistic: Some(test.statistic),
+            threshold: (name == TestName::Spiegelhalter)
+                .then(|| normal::upper_quantile(alpha / 2.0)),
+            p_value: Some(test.p_value),
+            p_value_asymptotic: test.p_value_asymptotic,
+            reject: Some(test.p_value <= alpha),
+            note: (name == TestName::MonteCarlo && ties != Ties::Average && sums.tied_rows > 0)
+                .then(|| "of rankECE averaged over ties, whatever their order".to_owned()),
+            resamples: test.resamples.map(u64::from),
+            profile: test.profile.clone(),
+            ..undefined
+        },
     }
 }
 
@@ -109,18 +213,7 @@ fn result(
     decide: impl FnOnce(&Level) -> Result<Decision, Undefined>,
     p_value: impl FnOnce(f64) -> f64,
 ) -> TestResult {
-    let undefined = TestResult {
-        name: name.as_str(),
-        statistic: None,
-        threshold: None,
-        p_value: None,
-        p_value_asymptotic: None,
-        reject: None,
-        undefined: None,
-        note: None,
-        resamples: None,
-        profile: None,
-    };
+    let undefined = undefined(name);
     let decision = match Level::new(alpha) {
         Some(level) => decide(&level).map_err(|why| why.to_string()),
         None => Err(wrong_level(alpha).unwrap_or_default()),
@@ -149,6 +242,22 @@ fn result(
                 ..undefined
             }
         }
+    }
+}
+
+/// A result without numbers and, as yet, without a reason.
+fn undefined(name: TestName) -> TestResult {
+    TestResult {
+        name: name.as_str(),
+        statistic: None,
+        threshold: None,
+        p_value: None,
+        p_value_asymptotic: None,
+        reject: None,
+        undefined: None,
+        note: None,
+        resamples: None,
+        profile: None,
     }
 }
 

@@ -1,0 +1,516 @@
+//! Null resamples of a sample, several side by side, one in each lane of a vector. Twin of
+//! `shaders/resample.wgsl`.
+//!
+//! All resamples of a tile go through the sorted rows together, so that a row's confidence is read
+//! once for all of them, and the products of neighbouring rows need no shifts between lanes.
+
+use rayon::prelude::*;
+
+use super::Cpu;
+use crate::backend::DeviceError;
+use crate::backend::resamples::{
+    ResampleSums, Resampler, Resamples, TiedGroups, resample_key, windows,
+};
+use crate::fixed_point::fraction_q30;
+use crate::random::Key;
+
+/// Tied groups that are worked on together: what is kept of them stays in the nearest cache.
+const GROUPS: usize = 128;
+/// The most memory of all threads for sums before each row.
+const HISTORY_BYTES: usize = 1 << 31;
+
+impl Resampler for Cpu {
+    fn resamples(
+        &self,
+        samples: &[Resamples<'_>],
+        first: u32,
+        count: u32,
+    ) -> Result<Vec<ResampleSums>, DeviceError> {
+        let one = |sample: &Resamples<'_>| {
+            let history = 8 * rayon::current_num_threads() * (sample.groups.rows as usize + 1);
+            match HISTORY_BYTES / history {
+                _ if !sample.statistics.windows => resamples(sample, first, count, tile_16),
+                16.. => resamples(sample, first, count, tile_16),
+                4.. => resamples(sample, first, count, tile_4),
+                _ => resamples(sample, first, count, tile_1),
+            }
+        };
+        Ok(samples.par_iter().map(one).collect())
+    }
+}
+
+type TileOf<const LANES: usize> =
+    fn(&Resamples<'_>, &[u32], u32, &mut Scratch<LANES>) -> TileSums<LANES>;
+
+/// Resamples in tiles of `LANES`.
+fn resamples<const LANES: usize>(
+    sample: &Resamples<'_>,
+    first: u32,
+    count: u32,
+    tile: TileOf<LANES>,
+) -> ResampleSums {
+    let widths = if sample.statistics.windows {
+        windows(sample.groups.rows)
+    } else {
+        Vec::new()
+    };
+    let starts = count.div_ceil(LANES as u32);
+    // A task of some tenths of a millisecond.
+    let shortest = (1 << 13) / sample.groups.rows.max(1) as usize + 1;
+    let tiles: Vec<TileSums<LANES>> = (0..starts)
+        .into_par_iter()
+        .with_min_len(shortest)
+        .map_init(Scratch::new, |scratch, start| {
+            tile(
+                sample,
+                &widths,
+                first.wrapping_add(start * LANES as u32),
+                scratch,
+            )
+        })
+        .collect();
+    let mut sums = ResampleSums::default();
+    for resample in 0..count as usize {
+        let (tile, lane) = (&tiles[resample / LANES], resample % LANES);
+        if sample.statistics.rank_ece {
+            sums.rank_ece.push(tile.rank_ece[lane]);
+        }
+        sums.windows
+            .extend(tile.windows.iter().map(|sum| sum[lane]));
+        if sample.statistics.walk {
+            sums.walk.push([tile.lowest[lane], tile.highest[lane]]);
+        }
+    }
+    sums
+}
+
+macro_rules! tiles {
+    ($($name:ident, $body:ident, $lanes:literal;)*) => {$(
+        fn $name(
+            sample: &Resamples<'_>,
+            widths: &[u32],
+            first: u32,
+            scratch: &mut Scratch<$lanes>,
+        ) -> TileSums<$lanes> {
+            #[inline(always)]
+            fn $body(
+                sample: &Resamples<'_>,
+                widths: &[u32],
+                first: u32,
+                scratch: &mut Scratch<$lanes>,
+            ) -> TileSums<$lanes> {
+                tile(sample, widths, first, scratch)
+            }
+            super::simd::dispatch!($body(
+                sample: &Resamples<'_>,
+                widths: &[u32],
+                first: u32,
+                scratch: &mut Scratch<$lanes>
+            ) -> TileSums<$lanes>)
+        }
+    )*};
+}
+tiles! {
+    tile_16, body_16, 16;
+    tile_4, body_4, 4;
+    tile_1, body_1, 1;
+}
+
+/// The sums of the resamples of a tile.
+struct TileSums<const LANES: usize> {
+    rank_ece: [i128; LANES],
+    /// One for each width.
+    windows: Vec<[i128; LANES]>,
+    lowest: [i64; LANES],
+    highest: [i64; LANES],
+}
+
+/// What a thread keeps from tile to tile.
+struct Scratch<const LANES: usize> {
+    /// The positives of each of some groups.
+    positives: Vec<[u32; LANES]>,
+    /// Their mean residuals, Q30.
+    residual: Vec<[i32; LANES]>,
+    /// The sum of the residuals before each row, and after the last.
+    before: Vec<[i64; LANES]>,
+}
+
+impl<const LANES: usize> Scratch<LANES> {
+    fn new() -> Self {
+        Scratch {
+            positives: Vec::new(),
+            residual: Vec::new(),
+            before: Vec::new(),
+        }
+    }
+}
+
+#[inline(always)]
+fn tile<const LANES: usize>(
+    sample: &Resamples<'_>,
+    widths: &[u32],
+    first: u32,
+    scratch: &mut Scratch<LANES>,
+) -> TileSums<LANES> {
+    let key = resample_key(sample.key);
+    let statistics = sample.statistics;
+    let mut sums = TileSums {
+        rank_ece: [0; LANES],
+        windows: vec![[0; LANES]; widths.len()],
+        lowest: [0; LANES],
+        highest: [0; LANES],
+    };
+    let TiedGroups {
+        confidence,
+        size,
+        rows,
+    } = sample.groups;
+    let split = Split::new(*rows);
+    let (mut row, mut done) = (0u32, 0usize);
+    let mut last_residual = [0i32; LANES];
+    let mut at = [0i64; LANES];
+    scratch.before.clear();
+    scratch.before.push([0; LANES]);
+    for (confidence, size) in std::iter::zip(confidence.chunks(GROUPS), size.chunks(GROUPS)) {
+        scratch.positives.clear();
+        scratch.positives.resize(confidence.len(), [0; LANES]);
+        let positives = &mut scratch.positives[..];
+        row = draw(key, first, row, confidence, size, positives);
+        if statistics.walk {
+            walk(confidence, size, positives, &mut at, &mut sums);
+        }
+        if !statistics.rank_ece && !statistics.windows {
+            continue;
+        }
+        scratch.residual.clear();
+        scratch.residual.resize(confidence.len(), [0; LANES]);
+        let residual = &mut scratch.residual[..];
+        mean_residuals(confidence, size, positives, residual);
+        if statistics.rank_ece {
+            adjacent(residual, &mut last_residual, &mut sums.rank_ece);
+            within_ties(confidence, size, residual, &mut sums.rank_ece);
+        }
+        if statistics.windows {
+            sum_up(size, residual, &mut scratch.before);
+            let ready = scratch.before.len() - 1;
+            while done < ready {
+                let end = ready.min(done + split.rows);
+                for (width, sum) in widths.iter().zip(&mut sums.windows) {
+                    window(&scratch.before, done..end, *width as usize, split, sum);
+                }
+                done = end;
+            }
+        }
+    }
+    sums
+}
+
+/// Draws the labels of some groups, whose first row is `row`, and counts the positives. Gives the row
+/// after the last.
+#[inline(always)]
+fn draw<const LANES: usize>(
+    key: Key,
+    first: u32,
+    mut row: u32,
+    confidence: &[u32],
+    size: &[u32],
+    positives: &mut [[u32; LANES]],
+) -> u32 {
+    for ((&confidence, &size), positives) in confidence.iter().zip(size).zip(positives) {
+        let mut count = [0u32; LANES];
+        for _ in 0..size {
+            let words = label_words::<LANES>(key, row, first);
+            for lane in 0..LANES {
+                let label = u32::from((words[lane] >> 2) < confidence);
+                count[lane] = count[lane].wrapping_add(label);
+            }
+            row = row.wrapping_add(1);
+        }
+        *positives = count;
+    }
+    row
+}
+
+/// The second words of [`crate::random::threefry`] of one row in consecutive resamples, each step over
+/// all of them so that it is vectorised.
+#[inline(always)]
+fn label_words<const LANES: usize>(key: Key, row: u32, first: u32) -> [u32; LANES] {
+    const ROTATIONS: [u32; 8] = [13, 15, 26, 6, 17, 29, 16, 24];
+    let [k0, k1] = key.0;
+    let schedule = [k0, k1, 0x1BD1_1BDA ^ k0 ^ k1];
+    let mut x0 = [row.wrapping_add(k0); LANES];
+    let mut x1 = std::array::from_fn(|lane| first.wrapping_add(lane as u32).wrapping_add(k1));
+    for round in 0..20 {
+        for lane in 0..LANES {
+            x0[lane] = x0[lane].wrapping_add(x1[lane]);
+            x1[lane] = x1[lane].rotate_left(ROTATIONS[round % 8]) ^ x0[lane];
+        }
+        if round % 4 == 3 {
+            let injection = round / 4 + 1;
+            let second = schedule[(injection + 1) % 3].wrapping_add(injection as u32);
+            for lane in 0..LANES {
+                x0[lane] = x0[lane].wrapping_add(schedule[injection % 3]);
+                x1[lane] = x1[lane].wrapping_add(second);
+            }
+        }
+    }
+    x1
+}
+
+/// Follows the walk over the ends of some groups.
+#[inline(always)]
+fn walk<const LANES: usize>(
+    confidence: &[u32],
+    size: &[u32],
+    positives: &[[u32; LANES]],
+    at: &mut [i64; LANES],
+    sums: &mut TileSums<LANES>,
+) {
+    let (mut here, mut lowest, mut highest) = (*at, sums.lowest, sums.highest);
+    for ((&confidence, &size), positives) in confidence.iter().zip(size).zip(positives) {
+        let expected = i64::from(size).wrapping_mul(i64::from(confidence));
+        for lane in 0..LANES {
+            let step = (i64::from(positives[lane]) << 30).wrapping_sub(expected);
+            here[lane] = here[lane].wrapping_add(step);
+            lowest[lane] = lowest[lane].min(here[lane]);
+            highest[lane] = highest[lane].max(here[lane]);
+        }
+    }
+    (*at, sums.lowest, sums.highest) = (here, lowest, highest);
+}
+
+/// The mean residual of each group, Q30.
+#[inline(always)]
+fn mean_residuals<const LANES: usize>(
+    confidence: &[u32],
+    size: &[u32],
+    positives: &[[u32; LANES]],
+    residual: &mut [[i32; LANES]],
+) {
+    for (((&confidence, &size), positives), residual) in
+        confidence.iter().zip(size).zip(positives).zip(residual)
+    {
+        if size == 1 {
+            for lane in 0..LANES {
+                residual[lane] = ((positives[lane] << 30) as i32).wrapping_sub(confidence as i32);
+            }
+        } else if size < 1 << 20 {
+            // The f64 nearest to 2³⁰k/m lies on the same side of every half as 2³⁰k/m itself, which
+            // is at least 1/(2m) away if it is none: this is `fraction_q30`.
+            let size = f64::from(size);
+            for lane in 0..LANES {
+                let scaled = f64::from(positives[lane] as i32) * (1u32 << 30) as f64;
+                // SAFETY: from 0 to 2³⁰ + 1/2, as there are at most `size` positives.
+                let fraction = unsafe { (scaled / size + 0.5).to_int_unchecked::<i32>() };
+                residual[lane] = fraction.wrapping_sub(confidence as i32);
+            }
+        } else {
+            for lane in 0..LANES {
+                let fraction = fraction_q30(positives[lane], size);
+                residual[lane] = (fraction as i32).wrapping_sub(confidence as i32);
+            }
+        }
+    }
+}
+
+/// Adds the products of groups beside each other; `last` is the residual of the group before.
+#[inline(always)]
+fn adjacent<const LANES: usize>(
+    residual: &[[i32; LANES]],
+    last: &mut [i32; LANES],
+    sum: &mut [i128; LANES],
+) {
+    // Products of 64 bits, as sums of their low and of their high words.
+    let (mut low, mut high) = ([0u64; LANES], [0i64; LANES]);
+    let mut before = *last;
+    for residual in residual {
+        for lane in 0..LANES {
+            let product = i64::from(before[lane]).wrapping_mul(i64::from(residual[lane]));
+            low[lane] = low[lane].wrapping_add(product as u64 & 0xFFFF_FFFF);
+            high[lane] = high[lane].wrapping_add(product >> 32);
+        }
+        before = *residual;
+    }
+    *last = before;
+    for lane in 0..LANES {
+        sum[lane] += (i128::from(high[lane]) << 32) + i128::from(low[lane]);
+    }
+}
+
+/// Adds (m - 1) W² - p (1 - p) of every group of m > 1 rows.
+#[inline(always)]
+fn within_ties<const LANES: usize>(
+    confidence: &[u32],
+    size: &[u32],
+    residual: &[[i32; LANES]],
+    sum: &mut [i128; LANES],
+) {
+    for ((&confidence, &size), residual) in confidence.iter().zip(size).zip(residual) {
+        if size == 1 {
+            continue;
+        }
+        for lane in 0..LANES {
+            let residual = i64::from(residual[lane]);
+            let fraction = residual.wrapping_add(i64::from(confidence));
+            let square = residual.wrapping_mul(residual);
+            let variance = fraction.wrapping_mul((1i64 << 30).wrapping_sub(fraction));
+            let pairs = i128::from(square).wrapping_mul(i128::from(size - 1));
+            sum[lane] = sum[lane].wrapping_add(pairs.wrapping_sub(i128::from(variance)));
+        }
+    }
+}
+
+/// Appends the sum of residuals after each row of some groups.
+#[inline(always)]
+fn sum_up<const LANES: usize>(
+    size: &[u32],
+    residual: &[[i32; LANES]],
+    before: &mut Vec<[i64; LANES]>,
+) {
+    let mut sum = before.last().copied().unwrap_or([0; LANES]);
+    for (&size, residual) in size.iter().zip(residual) {
+        for _ in 0..size {
+            for lane in 0..LANES {
+                sum[lane] = sum[lane].wrapping_add(i64::from(residual[lane]));
+            }
+            before.push(sum);
+        }
+    }
+}
+
+/// How the sum of a window is cut in two for multiplication, and how many products of a part can be
+/// added in 64 bits.
+///
+/// With n below 2^b, the sum of a window is below 2^(30+b). A residual of 31 bits with sign times the
+/// low s bits, and times what lies above them, are below 2^(30+s) and 2^(60+b-s).
+#[derive(Clone, Copy)]
+struct Split {
+    bits: u32,
+    rows: usize,
+}
+
+impl Split {
+    fn new(rows: u32) -> Self {
+        let size = 32 - rows.leading_zeros();
+        let bits = (30 + size) / 2;
+        let spare = (32 - bits).min(bits + 2 - size);
+        Split {
+            bits,
+            rows: 1 << spare.min(8),
+        }
+    }
+}
+
+/// Adds Σ W_(j) (P_j - P_{j-L}) over some rows j, with P the sums before rows and 0 before the first.
+#[inline(always)]
+fn window<const LANES: usize>(
+    before: &[[i64; LANES]],
+    rows: std::ops::Range<usize>,
+    width: usize,
+    split: Split,
+    sum: &mut [i128; LANES],
+) {
+    let (mut low, mut high) = ([0i64; LANES], [0i64; LANES]);
+    let mask = (1i64 << split.bits) - 1;
+    for row in rows {
+        let (from, here, next) = (
+            &before[row.saturating_sub(width)],
+            &before[row],
+            &before[row + 1],
+        );
+        for lane in 0..LANES {
+            let residual = i64::from(next[lane].wrapping_sub(here[lane]) as i32);
+            let window = here[lane].wrapping_sub(from[lane]);
+            let low_part = i64::from((window & mask) as i32);
+            let high_part = i64::from((window >> split.bits) as i32);
+            low[lane] = low[lane].wrapping_add(residual.wrapping_mul(low_part));
+            high[lane] = high[lane].wrapping_add(residual.wrapping_mul(high_part));
+        }
+    }
+    for lane in 0..LANES {
+        sum[lane] += (i128::from(high[lane]) << split.bits) + i128::from(low[lane]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::backend::resamples::{Statistics, sums_of_labels};
+    use crate::random::{ThreefryRng, threefry};
+    use rand::Rng;
+
+    /// The positives of each group in one resample, drawn as the specification says.
+    fn positives(groups: &TiedGroups, key: Key, resample: u32) -> Vec<u32> {
+        let mut row = 0;
+        let count = |(&confidence, &size): (&u32, &u32)| {
+            let rows = row..row + size;
+            row += size;
+            let label = |row| threefry(key.child(0, 2), [row, resample])[1] >> 2 < confidence;
+            rows.filter(|&row| label(row)).count() as u32
+        };
+        groups
+            .confidence
+            .iter()
+            .zip(&groups.size)
+            .map(count)
+            .collect()
+    }
+
+    #[test]
+    fn tiles_agree_with_labels_drawn_one_by_one() {
+        let statistics = Statistics {
+            rank_ece: true,
+            windows: true,
+            walk: true,
+        };
+        let mut rng = ThreefryRng::new(Key([5, 6]));
+        for (count, largest) in [
+            (1, 1),
+            (2, 1),
+            (3, 3),
+            (40, 5),
+            (300, 1),
+            (700, 2),
+            (5, 400),
+        ] {
+            let mut groups = TiedGroups::default();
+            let mut confidences: Vec<u32> = (0..count).map(|_| rng.next_u32() >> 2).collect();
+            confidences.extend([0, 1 << 30]);
+            confidences.sort_unstable();
+            for confidence in confidences {
+                groups.push(confidence, 1 + rng.next_u32() % largest);
+            }
+            let sample = Resamples {
+                groups: &groups,
+                key: Key([count, largest]),
+                statistics,
+            };
+            let mut expected = ResampleSums::default();
+            for resample in 3..24 {
+                let positives = positives(&groups, sample.key, resample);
+                expected.extend(sums_of_labels(&groups, &positives, statistics));
+            }
+            for found in [
+                resamples(&sample, 3, 21, tile_16),
+                resamples(&sample, 3, 21, tile_4),
+                resamples(&sample, 3, 21, tile_1),
+            ] {
+                assert_eq!(found, expected, "{count} groups of at most {largest}");
+            }
+        }
+    }
+
+    #[test]
+    fn fractions_of_large_ties_round_as_those_of_small_ones() {
+        for size in [2u32, 3, 7, 1000, 99_991, (1 << 20) - 1] {
+            for positives in [0, 1, 2, size / 3, size / 2, size - 1, size] {
+                let mut residual = [[0]];
+                mean_residuals(&[0], &[size], &[[positives.min(size)]], &mut residual);
+                assert_eq!(
+                    residual[0][0] as u32,
+                    fraction_q30(positives.min(size), size)
+                );
+            }
+        }
+    }
+}
