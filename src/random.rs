@@ -18,12 +18,18 @@ pub struct Key(pub [u32; 2]);
 pub enum Stream {
     /// Rows of simulated replicates.
     Replicates = 1,
+    /// Labels of null resamples.
+    Null = 2,
     /// Random order of tied rows.
     Ties = 3,
     /// Labels of tied rows under the neighbour interval.
     Neighbour = 4,
     /// Subsamples of a population file.
     Subsample = 5,
+    /// Rows that a resample of SKCE draws with replacement.
+    Multinomial = 7,
+    /// Signs of a resample of SKCE.
+    Wild = 8,
     /// Coefficients of the curve `random-fourier`.
     Curve = 9,
     /// Data of `selfcheck`.

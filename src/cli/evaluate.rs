@@ -11,6 +11,7 @@ use super::backend::{self, Chosen};
 use super::failure::{DONE, Failure, GATE_NOT_MET, GATE_UNDECIDED};
 use super::messages::Messages;
 use super::output;
+use crate::backend::kernels::{Kernel, Method, SkceNull};
 use crate::backend::{Closed, Scheme, Ties};
 use crate::evaluate::{self, Options, overall_gate};
 use crate::evaluation::{Evaluated, Evaluation, Verdict};
@@ -19,6 +20,7 @@ use crate::inference::tests_of_calibration::TestName;
 use crate::input::{self, Reduce};
 use crate::report::{self, plot};
 use crate::statistic::BinsRule;
+use crate::statistic::skce::{self, Bandwidth, SkceOptions};
 
 /// Flags of `evaluate`.
 #[derive(Args, Clone, Debug)]
@@ -73,14 +75,19 @@ pub struct Evaluate {
     /// The end of an equal-width bin that belongs to it
     #[arg(long, value_enum, default_value_t, value_name = "SIDE")]
     closed: Closed,
-    /// Tests of calibration: asymptotic, conditional, finite-sample, or all
+    /// Tests of calibration: asymptotic, conditional, finite-sample, skce-u, skce-l, or all
     #[arg(
         long,
         value_name = "LIST",
         value_delimiter = ',',
-        default_value = "all"
+        default_value = "asymptotic,conditional,finite-sample"
     )]
     tests: Vec<TestChoice>,
+    /// Estimate SKCE, the squared kernel calibration error: unbiased, biased and linear
+    #[arg(long)]
+    skce: bool,
+    #[command(flatten)]
+    kernel: KernelFlags,
     /// Intervals around rankECE: neighbour, concentration; the gate uses the first
     #[arg(
         long,
@@ -97,6 +104,44 @@ pub struct Evaluate {
     timings: bool,
     #[command(flatten)]
     common: Common,
+}
+
+/// Flags of SKCE and its tests.
+#[derive(Args, Clone, Debug)]
+struct KernelFlags {
+    /// The kernel of SKCE
+    #[arg(long, value_enum, default_value_t, value_name = "NAME")]
+    kernel: Kernel,
+    /// The kernel's bandwidth: median (of the distances between confidences), or a number
+    #[arg(
+        long,
+        default_value_t,
+        value_name = "median|NUMBER",
+        allow_negative_numbers = true
+    )]
+    bandwidth: Bandwidth,
+    /// The null resamples of skce-u. multinomial: rows drawn with replacement; wild: random signs;
+    /// monte-carlo: labels drawn from the confidences, valid at any n
+    #[arg(long, value_enum, default_value_t, value_name = "NAME")]
+    skce_null: SkceNull,
+    /// Null resamples [default: 100 for skce-u]
+    #[arg(long, value_name = "B", value_parser = clap::value_parser!(u32).range(1..=MOST_RESAMPLES))]
+    resamples: Option<u32>,
+}
+
+/// The most resamples: their numbers fit a word of random numbers.
+const MOST_RESAMPLES: i64 = 1 << 31;
+
+impl KernelFlags {
+    fn options(&self) -> SkceOptions {
+        SkceOptions {
+            kernel: self.kernel,
+            bandwidth: self.bandwidth,
+            null: self.skce_null,
+            resamples: self.resamples.unwrap_or(skce::RESAMPLES),
+            method: Method::Fastest,
+        }
+    }
 }
 
 /// A test, or all of them.
@@ -274,6 +319,8 @@ impl Evaluate {
             alpha: self.common.alpha,
             seed: self.common.seed,
             max_rank_ece: self.max_rank_ece,
+            skce: self.skce,
+            skce_options: self.kernel.options(),
         };
         let _progress = messages.progress("computing".to_owned());
         let mut results: Vec<(usize, Evaluated)> = Vec::new();

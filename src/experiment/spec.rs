@@ -346,7 +346,7 @@ impl Draft {
         let tests = distinct(tests.concat());
         Ok(match command {
             Command::Power if tests.is_empty() && solving => vec![TestName::Conditional],
-            Command::Power if tests.is_empty() => TestName::ALL.to_vec(),
+            Command::Power if tests.is_empty() => TestName::DEFAULT.to_vec(),
             _ => tests,
         })
     }

@@ -7,6 +7,7 @@ mod reduce_rows;
 mod reduce_runs;
 mod replicate;
 mod simd;
+pub mod skce;
 mod sort_uniform;
 mod subsample;
 mod window_sums;

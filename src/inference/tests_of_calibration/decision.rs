@@ -27,6 +27,8 @@ pub enum Undefined {
     NoVariance,
     /// `conditional`: its variance is 0.
     NoConditionalVariance,
+    /// The test is not made of sums of neighbours.
+    NeedsKernel,
 }
 
 impl fmt::Display for Undefined {
@@ -42,6 +44,9 @@ impl fmt::Display for Undefined {
                  digits), so under calibration no product of residuals could vary and rankECE has \
                  no null variance",
             ),
+            Undefined::NeedsKernel => {
+                f.write_str("is made of a kernel, not of sums of neighbouring rows")
+            }
         }
     }
 }

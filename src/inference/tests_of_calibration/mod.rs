@@ -7,6 +7,7 @@ mod asymptotic;
 mod conditional;
 mod decision;
 mod finite_sample;
+pub mod skce;
 mod sums;
 
 use std::fmt;
@@ -21,6 +22,7 @@ pub use finite_sample::finite_sample;
 pub use sums::{Level, TestSums};
 
 use super::{n_rank_ece, wrong_level};
+use crate::statistic::skce::Skce;
 
 /// A test by its name in `--tests`.
 #[derive(
@@ -34,15 +36,33 @@ pub enum TestName {
     Conditional,
     /// rankECE (F): valid at any n, by Bernstein's inequality.
     FiniteSample,
+    /// SKCE over all pairs of rows, against null resamples.
+    SkceU,
+    /// SKCE over disjoint pairs of rows; normal for large n.
+    SkceL,
 }
 
 impl TestName {
     /// All of them.
-    pub const ALL: [TestName; 3] = [
+    pub const ALL: [TestName; 5] = [
+        TestName::Asymptotic,
+        TestName::Conditional,
+        TestName::FiniteSample,
+        TestName::SkceU,
+        TestName::SkceL,
+    ];
+
+    /// Those that are run if none are named.
+    pub const DEFAULT: [TestName; 3] = [
         TestName::Asymptotic,
         TestName::Conditional,
         TestName::FiniteSample,
     ];
+
+    /// Whether the test is made of a kernel ([`Skce`]), not of sums of neighbours.
+    pub fn uses_kernel(self) -> bool {
+        matches!(self, TestName::SkceU | TestName::SkceL)
+    }
 
     /// The name, in kebab-case.
     pub fn as_str(self) -> &'static str {
@@ -50,6 +70,8 @@ impl TestName {
             TestName::Asymptotic => "asymptotic",
             TestName::Conditional => "conditional",
             TestName::FiniteSample => "finite-sample",
+            TestName::SkceU => "skce-u",
+            TestName::SkceL => "skce-l",
         }
     }
 }
@@ -61,14 +83,21 @@ impl fmt::Display for TestName {
 }
 
 /// The named tests of one segment at level `alpha`, in the order of the names. `ties` is how the
-/// sums were asked for.
-pub fn run(names: &[TestName], sums: &SegmentSums, ties: Ties, alpha: f64) -> Vec<TestResult> {
+/// sums were asked for; `skce` is what tests with a kernel are made of.
+pub fn run(
+    names: &[TestName],
+    sums: &SegmentSums,
+    skce: Option<&Skce>,
+    ties: Ties,
+    alpha: f64,
+) -> Vec<TestResult> {
     names
         .iter()
         .map(|name| match name {
             TestName::Asymptotic => asymptotic(sums, ties, alpha),
             TestName::Conditional => conditional(sums, ties, alpha),
             TestName::FiniteSample => finite_sample(sums, alpha),
+            TestName::SkceU | TestName::SkceL => skce::result(*name, skce, alpha),
         })
         .collect()
 }
@@ -79,7 +108,7 @@ pub fn run(names: &[TestName], sums: &SegmentSums, ties: Ties, alpha: f64) -> Ve
 /// on the level alone.
 ///
 /// # Errors
-/// If the test is undefined for such a sample.
+/// If the test is undefined for such a sample, or is made of a kernel ([`skce`]).
 #[inline]
 pub fn decide(
     name: TestName,
@@ -91,6 +120,7 @@ pub fn decide(
         TestName::Asymptotic => asymptotic::decide(sums, level),
         TestName::Conditional => conditional::decide(sums, ties, level),
         TestName::FiniteSample => finite_sample::decide(sums, level),
+        TestName::SkceU | TestName::SkceL => Err(Undefined::NeedsKernel),
     }
 }
 
