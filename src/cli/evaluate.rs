@@ -109,21 +109,17 @@ pub struct Evaluate {
 /// Flags of SKCE and its tests.
 #[derive(Args, Clone, Debug)]
 struct KernelFlags {
-    /// The kernel of SKCE
-    #[arg(long, value_enum, default_value_t, value_name = "NAME")]
-    kernel: Kernel,
-    /// The kernel's bandwidth: median (of the distances between confidences), or a number
-    #[arg(
-        long,
-        default_value_t,
-        value_name = "median|NUMBER",
-        allow_negative_numbers = true
-    )]
-    bandwidth: Bandwidth,
+    /// The kernel of SKCE [default: gaussian]
+    #[arg(long, value_enum, value_name = "NAME")]
+    kernel: Option<Kernel>,
+    /// The kernel's bandwidth: median (of the distances between confidences), or a number [default:
+    /// median]
+    #[arg(long, value_name = "median|NUMBER", allow_hyphen_values = true)]
+    bandwidth: Option<Bandwidth>,
     /// The null resamples of skce-u. multinomial: rows drawn with replacement; wild: random signs;
-    /// monte-carlo: labels drawn from the confidences, valid at any n
-    #[arg(long, value_enum, default_value_t, value_name = "NAME")]
-    skce_null: SkceNull,
+    /// monte-carlo: labels drawn from the confidences, valid at any n [default: multinomial]
+    #[arg(long, value_enum, value_name = "NAME")]
+    skce_null: Option<SkceNull>,
     /// Null resamples [default: 100 for skce-u]
     #[arg(long, value_name = "B", value_parser = clap::value_parser!(u32).range(1..=MOST_RESAMPLES))]
     resamples: Option<u32>,
@@ -133,11 +129,34 @@ struct KernelFlags {
 const MOST_RESAMPLES: i64 = 1 << 31;
 
 impl KernelFlags {
+    /// Refuses flags of what is not computed.
+    fn check(&self, tests: &[TestName], skce: bool) -> Result<(), Failure> {
+        let unbiased = tests.contains(&TestName::SkceU);
+        let any = skce || unbiased || tests.contains(&TestName::SkceL);
+        let refuse = |flag: &str, what: &str| {
+            Err(Failure::input(format!(
+                "{flag} is for {what}, which is not asked for; add it, or leave {flag} out"
+            )))
+        };
+        let estimates = "--skce or --tests skce-u,skce-l";
+        match self {
+            KernelFlags { kernel: Some(_), .. } if !any => refuse("--kernel", estimates),
+            KernelFlags { bandwidth: Some(_), .. } if !any => refuse("--bandwidth", estimates),
+            KernelFlags { skce_null: Some(_), .. } if !unbiased => {
+                refuse("--skce-null", "--tests skce-u")
+            }
+            KernelFlags { resamples: Some(_), .. } if !unbiased => {
+                refuse("--resamples", "--tests skce-u")
+            }
+            _ => Ok(()),
+        }
+    }
+
     fn options(&self) -> SkceOptions {
         SkceOptions {
-            kernel: self.kernel,
-            bandwidth: self.bandwidth,
-            null: self.skce_null,
+            kernel: self.kernel.unwrap_or_default(),
+            bandwidth: self.bandwidth.unwrap_or_default(),
+            null: self.skce_null.unwrap_or_default(),
             resamples: self.resamples.unwrap_or(skce::RESAMPLES),
             method: Method::Fastest,
         }
@@ -195,6 +214,7 @@ impl Evaluate {
     /// What the user must be told.
     pub fn run(&self) -> Result<u8, Failure> {
         self.check()?;
+        self.kernel.check(&self.test_names(), self.skce)?;
         let messages = Messages::new(self.common.quiet);
         let chosen = backend::choose(&self.common.backend, messages)?;
 
@@ -275,6 +295,14 @@ impl Evaluate {
         Ok(())
     }
 
+    /// The tests, each once.
+    fn test_names(&self) -> Vec<TestName> {
+        distinct(self.tests.iter().flat_map(|choice| match choice {
+            TestChoice::All => TestName::ALL.to_vec(),
+            TestChoice::One(test) => vec![*test],
+        }))
+    }
+
     fn read(&self, messages: Messages) -> Result<Vec<input::Loaded>, Failure> {
         let options = input::Options {
             confidence: self.confidence.clone(),
@@ -305,16 +333,12 @@ impl Evaluate {
         chosen: &Chosen,
         messages: Messages,
     ) -> Result<Vec<Evaluated>, Failure> {
-        let tests = self.tests.iter().flat_map(|choice| match choice {
-            TestChoice::All => TestName::ALL.to_vec(),
-            TestChoice::One(test) => vec![*test],
-        });
         let options = Options {
             ties: self.ties,
             bins: distinct(self.bins.iter().copied()),
             schemes: distinct(self.bin_scheme.iter().copied()),
             closed: self.closed,
-            tests: distinct(tests),
+            tests: self.test_names(),
             intervals: distinct(self.interval.iter().copied()),
             alpha: self.common.alpha,
             seed: self.common.seed,

@@ -8,6 +8,7 @@
 
 pub mod figures;
 pub mod journal;
+mod kernel;
 mod measure;
 mod plan;
 mod point;
@@ -20,6 +21,7 @@ mod solve;
 mod spec;
 pub mod wilson;
 
+pub use kernel::{KernelJob, KernelTests};
 pub use measure::{Measure, Tally, mean_and_sd};
 pub use plan::{Missing, Plan, PlanError};
 pub use point::{Point, Source, Units};

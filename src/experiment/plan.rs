@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 
+use super::kernel::KernelJob;
 use super::measure::{Measure, Tally};
 use super::point::{Point, Units};
 use super::runner::{Halt, Runner};
 use super::sampler::{Job, Sampler, SourceError};
 use super::shard::Shard;
 use super::spec::{Command, Spec, SpecError};
-use crate::inference::tests_of_calibration::Level;
+use crate::inference::tests_of_calibration::{Level, TestName};
 use crate::statistic::TooManyBins;
 
 /// Why a specification cannot run.
@@ -155,6 +156,7 @@ impl Plan {
             rows: planned.point.rows,
             key: planned.point.key(self.spec.seed),
             thresholds: &thresholds,
+            kernel: self.kernel_job(&planned.point),
         };
         let mut tally = Tally(vec![0; 2 * self.slots()]);
         for unit in own {
@@ -221,7 +223,7 @@ impl Plan {
             .collect::<Result<_, _>>()?;
         let all = bins.iter().map(|&bins| bins as usize).sum();
         Ok(Planned {
-            units: point.units(self.spec.replicates, all),
+            units: point.units(self.spec.replicates, all, self.pairs(point.rows)),
             point,
             sampler,
             bins,
@@ -238,6 +240,28 @@ impl Plan {
         match self.spec.command {
             Command::Power => self.spec.tests.len() * self.spec.alpha.len(),
             Command::Approx => 1 + self.spec.bins.len(),
+        }
+    }
+
+    /// What tests with a kernel need at a point.
+    fn kernel_job(&self, point: &Point) -> Option<KernelJob> {
+        let tests = &self.spec.tests;
+        let options = self.spec.skce_options();
+        tests.iter().any(|test| test.uses_kernel()).then(|| KernelJob {
+            options,
+            unbiased: tests.contains(&TestName::SkceU),
+            linear: tests.contains(&TestName::SkceL),
+            key: point.stream_key(self.spec.seed, options.stream()),
+        })
+    }
+
+    /// The pairs of rows of a replicate whose kernels are computed.
+    fn pairs(&self, rows: u32) -> u64 {
+        let rows = u64::from(rows);
+        if self.spec.tests.contains(&TestName::SkceU) {
+            rows * rows / 2
+        } else {
+            0
         }
     }
 

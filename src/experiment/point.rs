@@ -49,16 +49,22 @@ impl Point {
             Source::Model { .. } => Stream::Replicates,
             Source::Population { .. } => Stream::Subsample,
         };
+        self.stream_key(seed, stream)
+    }
+
+    /// The key of one stream at this point.
+    pub fn stream_key(&self, seed: u64, stream: Stream) -> Key {
         let name = format!("{}|{}", self.source, self.rows);
         Key::for_stream(seed, stream, crc32fast::hash(name.as_bytes()))
     }
 
     /// How `replicates` replicates are cut into units, by what is asked for alone and never by the
-    /// machine, so that shards and resumed runs agree. `bins` are those of a replicate.
-    pub fn units(&self, replicates: u64, bins: usize) -> Units {
+    /// machine, so that shards and resumed runs agree. `bins` are those of a replicate, `pairs` the
+    /// pairs of rows whose kernels it takes.
+    pub fn units(&self, replicates: u64, bins: usize, pairs: u64) -> Units {
         // Some 100 ms of a core, and at most some 100 MB of bins.
         const ROWS: u64 = 1 << 23;
-        let words = u64::from(self.rows) + bins as u64;
+        let words = (u64::from(self.rows) + bins as u64).saturating_add(pairs);
         Units {
             replicates,
             size: (ROWS / words).max(1),

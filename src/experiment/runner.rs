@@ -79,6 +79,8 @@ impl Runner<'_> {
             let start = Instant::now();
             let sums = sampler.replicates(self.simulator, job, first, count as usize)?;
             tally.add(&measure.tally(job.rows, &sums));
+            let kernel = sampler.kernel_tests(job, first, count as usize);
+            tally.add(&measure.tally_kernel(&kernel));
             first += count;
             if start.elapsed() < SHORT_CALL {
                 most = (2 * most).min(MOST_REPLICATES);

@@ -13,6 +13,7 @@ use crate::predictions::{Dtype, Word};
 use crate::random::Key;
 use crate::with_words;
 
+use super::kernel::KernelJob;
 use super::point::Source;
 
 /// Why a source cannot be drawn from.
@@ -208,4 +209,6 @@ pub struct Job<'a> {
     pub key: Key,
     /// Where bins begin, for each binning.
     pub thresholds: &'a [Vec<u32>],
+    /// What tests with a kernel need, if any is asked for.
+    pub kernel: Option<KernelJob>,
 }

@@ -7,10 +7,12 @@ use serde::{Deserialize, Serialize};
 
 use super::point::{Point, Source};
 use super::range::expand;
+use crate::backend::kernels::{Kernel, Method, SkceNull};
 use crate::inference::tests_of_calibration::TestName;
 use crate::input::nearest_first;
 use crate::model::{Curve, Law};
 use crate::statistic::BinsRule;
+use crate::statistic::skce::{self, Bandwidth, SkceOptions};
 
 /// What is simulated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -40,6 +42,10 @@ impl Command {
                 "n",
                 "replicates",
                 "tests",
+                "kernel",
+                "bandwidth",
+                "skce_null",
+                "resamples",
                 "alpha",
                 "seed",
                 "solve_n",
@@ -74,6 +80,8 @@ pub const FEWEST_ROWS: u32 = 3;
 pub const MOST_ROWS: u32 = 100_000_000;
 /// The most replicates, so that sums of squares in Q80 fit 128 bits by far.
 pub const MOST_REPLICATES: u64 = 1_000_000_000_000;
+/// The most null resamples of a replicate.
+const MOST_RESAMPLES: u32 = 1 << 31;
 /// The most grid points.
 const MOST_POINTS: usize = 1_000_000;
 
@@ -101,6 +109,18 @@ pub struct Spec {
     /// Tests whose power is asked for.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tests: Vec<TestName>,
+    /// The kernel of SKCE, if one of its tests is asked for; so for the two below.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kernel: Option<Kernel>,
+    /// Its bandwidth: `median` or a number.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bandwidth: Option<String>,
+    /// The law of the resamples of `skce-u`, if that is asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub skce_null: Option<SkceNull>,
+    /// Null resamples of each replicate, if a test has any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resamples: Option<u32>,
     /// Levels of the tests.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub alpha: Vec<f64>,
@@ -133,6 +153,19 @@ mod rules {
 }
 
 impl Spec {
+    /// How SKCE is computed.
+    pub fn skce_options(&self) -> SkceOptions {
+        let bandwidth = self.bandwidth.as_deref().map(str::parse);
+        SkceOptions {
+            kernel: self.kernel.unwrap_or_default(),
+            // A finished specification holds one that reads as one.
+            bandwidth: bandwidth.and_then(Result::ok).unwrap_or_default(),
+            null: self.skce_null.unwrap_or_default(),
+            resamples: self.resamples.unwrap_or(skce::RESAMPLES),
+            method: Method::Fastest,
+        }
+    }
+
     /// The grid: laws, within them curves, within them numbers of rows; then population files.
     ///
     /// # Errors
@@ -248,6 +281,27 @@ impl Draft {
             ));
         }
         let solve_n = self.solve_n()?;
+        let tests = self.tests(command, solve_n.is_some())?;
+        let unbiased = tests.contains(&TestName::SkceU);
+        let any = tests.iter().any(|test| test.uses_kernel());
+        let kernel: Option<Kernel> = self.kernel_value("kernel", any, |text| {
+            <Kernel as clap::ValueEnum>::from_str(text, false)
+                .map_err(|_| format!("no kernel is named `{text}`; there are gaussian and laplace"))
+        })?;
+        let bandwidth: Option<Bandwidth> = self.kernel_value("bandwidth", any, str::parse)?;
+        let null: Option<SkceNull> = self.kernel_value("skce_null", unbiased, |text| {
+            <SkceNull as clap::ValueEnum>::from_str(text, false).map_err(|_| {
+                format!("`{text}` is none of multinomial, wild and monte-carlo")
+            })
+        })?;
+        let resamples = self.kernel_value("resamples", unbiased, |text| {
+            let number = text.parse::<u32>().ok();
+            number
+                .filter(|number| (1..=MOST_RESAMPLES).contains(number))
+                .ok_or_else(|| {
+                    format!("`{text}` is not a whole number from 1 to {MOST_RESAMPLES}")
+                })
+        })?;
         let spec = Spec {
             command,
             law,
@@ -255,7 +309,11 @@ impl Draft {
             population,
             n: self.rows(solve_n.is_some())?,
             replicates: self.whole("replicates", 10_000, 1..=MOST_REPLICATES)?,
-            tests: self.tests(command, solve_n.is_some())?,
+            tests,
+            kernel: any.then(|| kernel.unwrap_or_default()),
+            bandwidth: any.then(|| bandwidth.unwrap_or_default().to_string()),
+            skce_null: unbiased.then(|| null.unwrap_or_default()),
+            resamples: unbiased.then(|| resamples.unwrap_or(skce::RESAMPLES)),
             alpha: self.alpha(command)?,
             bins: self.bins(command)?,
             seed: self.whole("seed", 1, 0..=u64::MAX)?,
@@ -349,6 +407,27 @@ impl Draft {
             Command::Power if tests.is_empty() => TestName::DEFAULT.to_vec(),
             _ => tests,
         })
+    }
+
+    /// The one value of a key that only tests with a kernel read; `read` says whether one does.
+    fn kernel_value<T: PartialEq>(
+        &self,
+        key: &str,
+        read: bool,
+        parse: impl Fn(&str) -> Result<T, String>,
+    ) -> Result<Option<T>, SpecError> {
+        let mut values = Vec::new();
+        for text in self.values(key) {
+            values.push(parse(text.trim()).map_err(|error| SpecError(format!("{key}: {error}")))?);
+        }
+        match values.len() {
+            0 => Ok(None),
+            1 if read => Ok(values.pop()),
+            1 => Err(SpecError(format!(
+                "{key} is for tests with a kernel; add --tests skce-u,skce-l or leave it out"
+            ))),
+            _ => Err(SpecError(format!("{key} takes one value"))),
+        }
     }
 
     fn alpha(&self, command: Command) -> Result<Vec<f64>, SpecError> {

@@ -90,56 +90,140 @@ impl Bandwidth {
 
 /// The median of |Z_i - Z_j| over i < j, differences rounded to f64; none with fewer than two rows.
 ///
-/// Selection without listing pairs: a bisection over the bits of the answer, at most 62 steps, each of
-/// which counts the pairs within a distance by two pointers in O(n).
+/// Selection without listing all pairs, in O(n log n): halve an interval that the middle ranks lie in,
+/// counting the pairs below by two pointers in O(n), until O(n) pairs are left in it; sort those.
 pub fn median_distance(rows: &SortedRows) -> Option<f64> {
     let n = rows.rows() as u64;
     let pairs = n.checked_sub(1)? * n / 2;
     if pairs == 0 {
         return None;
     }
-    let lower = smallest_with(rows, pairs.div_ceil(2));
-    if pairs % 2 == 1 {
-        return Some(lower);
-    }
-    let upper = if pairs_within(rows, lower) > pairs / 2 {
-        lower
-    } else {
-        smallest_with(rows, pairs / 2 + 1)
-    };
-    Some(lower + (upper - lower) / 2.0)
-}
-
-/// The smallest distance within which `wanted` pairs lie.
-fn smallest_with(rows: &SortedRows, wanted: u64) -> f64 {
-    // Bits of non-negative floats sort as the floats do.
-    let (mut low, mut high) = (0, 1f64.to_bits());
-    while low < high {
-        let middle = low + (high - low) / 2;
-        if pairs_within(rows, f64::from_bits(middle)) >= wanted {
-            high = middle;
+    // The middle ranks, from 1; one and the same for an odd count.
+    let (lower, upper) = (pairs.div_ceil(2), pairs / 2 + 1);
+    let enough = 4 * rows.confidence.len() as u64 + 64;
+    // Fewer than `lower` pairs lie within `low`, and at least `upper` within `high`.
+    let mut low = Edge::BELOW_ALL;
+    let mut high = Edge::at(rows, 1.0);
+    while high.group_pairs - low.group_pairs > enough {
+        // From the start on 0 is an edge of its own: all pairs within tied groups lie there.
+        let middle = if low.distance < 0.0 {
+            0.0
         } else {
-            low = middle + 1;
+            low.distance + (high.distance - low.distance) / 2.0
+        };
+        if middle >= high.distance || middle <= low.distance {
+            // No number lies between: all pairs left have one distance.
+            break;
+        }
+        let edge = Edge::at(rows, middle);
+        if edge.pairs >= upper {
+            high = edge;
+        } else if edge.pairs < lower {
+            low = edge;
+        } else {
+            // The middle ranks lie on either side.
+            let (below, above) = neighbours(rows, middle);
+            return Some(below + (above - below) / 2.0);
         }
     }
-    f64::from_bits(low)
+    if high.group_pairs - low.group_pairs > enough {
+        return Some(high.distance);
+    }
+    let left = listed(rows, low.distance, high.distance);
+    let at = |rank: u64| {
+        let mut before = low.pairs;
+        let found = left.iter().find(|(_, pairs)| {
+            before += pairs;
+            before >= rank
+        });
+        // The ranks lie in the interval; its upper end is the answer of last resort.
+        found.map_or(high.distance, |(distance, _)| *distance)
+    };
+    let (below, above) = (at(lower), at(upper));
+    Some(below + (above - below) / 2.0)
 }
 
-/// How many pairs of rows have a distance of at most `distance`.
-fn pairs_within(rows: &SortedRows, distance: f64) -> u64 {
-    let (z, size) = (&rows.confidence, &rows.size);
-    let mut pairs = 0;
-    // `before` counts the rows of the groups from `first` up to this one, exclusive. Rounding keeps
-    // differences in order, so `first` never goes back.
-    let (mut first, mut before) = (0, 0u64);
-    for (&confidence, &rows) in std::iter::zip(z, size) {
+/// A distance with what lies within it.
+#[derive(Clone, Copy, Debug)]
+struct Edge {
+    distance: f64,
+    /// Pairs of rows of at most this distance.
+    pairs: u64,
+    /// Pairs of groups, each with itself among them.
+    group_pairs: u64,
+}
+
+impl Edge {
+    const BELOW_ALL: Edge = Edge {
+        distance: -1.0,
+        pairs: 0,
+        group_pairs: 0,
+    };
+
+    fn at(rows: &SortedRows, distance: f64) -> Edge {
+        let (z, size) = (&rows.confidence, &rows.size);
+        let (mut pairs, mut group_pairs) = (0, 0);
+        // `before` counts the rows of the groups from `first` up to this one, exclusive. Rounding keeps
+        // differences in order, so `first` never goes back.
+        let (mut first, mut before) = (0, 0u64);
+        for (place, (&confidence, &rows)) in std::iter::zip(z, size).enumerate() {
+            while confidence - z[first] > distance {
+                before -= u64::from(size[first]);
+                first += 1;
+            }
+            let own = u64::from(rows);
+            pairs += own * before + own * (own - 1) / 2;
+            group_pairs += (place - first) as u64 + 1;
+            before += own;
+        }
+        Edge {
+            distance,
+            pairs,
+            group_pairs,
+        }
+    }
+}
+
+/// The largest distance of at most `distance`, and the smallest above it.
+fn neighbours(rows: &SortedRows, distance: f64) -> (f64, f64) {
+    let z = &rows.confidence;
+    let (mut below, mut above) = (0f64, 1f64);
+    let mut first = 0;
+    for &confidence in z {
         while confidence - z[first] > distance {
-            before -= u64::from(size[first]);
             first += 1;
         }
-        let own = u64::from(rows);
-        pairs += own * before + own * (own - 1) / 2;
-        before += own;
+        below = below.max(confidence - z[first]);
+        if first > 0 {
+            above = above.min(confidence - z[first - 1]);
+        }
     }
-    pairs
+    (below, above)
+}
+
+/// The distances above `low` and up to `high`, ascending, each with the number of its pairs of rows.
+fn listed(rows: &SortedRows, low: f64, high: f64) -> Vec<(f64, u64)> {
+    let (z, size) = (&rows.confidence, &rows.size);
+    let mut all = Vec::new();
+    let mut first = 0;
+    for (place, &confidence) in z.iter().enumerate() {
+        while confidence - z[first] > high {
+            first += 1;
+        }
+        for other in first..=place {
+            let distance = confidence - z[other];
+            if distance <= low {
+                break;
+            }
+            let own = u64::from(size[place]);
+            let pairs = if other == place {
+                own * (own - 1) / 2
+            } else {
+                own * u64::from(size[other])
+            };
+            all.push((distance, pairs));
+        }
+    }
+    all.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
+    all
 }

@@ -1,5 +1,6 @@
 //! Pair sums of a kernel on the CPU.
 
+mod drawn_rows;
 mod exp;
 mod recursion;
 mod resample;
@@ -8,6 +9,7 @@ mod tiled;
 use rayon::prelude::*;
 
 use crate::backend::kernels::{Kernel, Method, Scaled, SkceResamples, SkceSums, SortedRows};
+pub use drawn_rows::drawn_rows;
 use exp::exp_of_negative;
 use resample::{Resampler, Words};
 
