@@ -140,14 +140,18 @@ impl KernelFlags {
         };
         let estimates = "--skce or --tests skce-u,skce-l";
         match self {
-            KernelFlags { kernel: Some(_), .. } if !any => refuse("--kernel", estimates),
-            KernelFlags { bandwidth: Some(_), .. } if !any => refuse("--bandwidth", estimates),
-            KernelFlags { skce_null: Some(_), .. } if !unbiased => {
-                refuse("--skce-null", "--tests skce-u")
-            }
-            KernelFlags { resamples: Some(_), .. } if !unbiased => {
-                refuse("--resamples", "--tests skce-u")
-            }
+            KernelFlags {
+                kernel: Some(_), ..
+            } if !any => refuse("--kernel", estimates),
+            KernelFlags {
+                bandwidth: Some(_), ..
+            } if !any => refuse("--bandwidth", estimates),
+            KernelFlags {
+                skce_null: Some(_), ..
+            } if !unbiased => refuse("--skce-null", "--tests skce-u"),
+            KernelFlags {
+                resamples: Some(_), ..
+            } if !unbiased => refuse("--resamples", "--tests skce-u"),
             _ => Ok(()),
         }
     }

@@ -67,9 +67,7 @@ impl Sampler {
         let one = |offset: usize| {
             let replicate = first + offset as u64;
             let rows = drawn_rows(&replicates, replicate);
-            let sample_key = kernel
-                .key
-                .child(replicate as u32, (replicate >> 32) as u32);
+            let sample_key = kernel.key.child(replicate as u32, (replicate >> 32) as u32);
             let wanted = Wanted {
                 all_pairs: false,
                 resamples: kernel.unbiased.then_some(sample_key),
@@ -78,7 +76,12 @@ impl Sampler {
             let in_order = rows
                 .iter()
                 .map(|&(q, label)| (f64::from(q) / f64::from(1u32 << 30), label));
-            let skce = Skce::new(&kernel.options, wanted, &SortedRows::of_q30(&rows), in_order);
+            let skce = Skce::new(
+                &kernel.options,
+                wanted,
+                &SortedRows::of_q30(&rows),
+                in_order,
+            );
             KernelTests {
                 unbiased: skce::unbiased(&skce).ok(),
                 linear: skce::linear(&skce).ok(),

@@ -2,10 +2,10 @@
 
 use rayon::prelude::*;
 
+use super::kernel::KernelTests;
 use crate::backend::Ties;
 use crate::backend::replicates::ReplicateSums;
 use crate::inference::tests_of_calibration::{Level, TestName, TestSums, decide};
-use super::kernel::KernelTests;
 use crate::statistic::ece_l2_of_bins;
 
 /// What is measured of a replicate.

@@ -247,12 +247,15 @@ impl Plan {
     fn kernel_job(&self, point: &Point) -> Option<KernelJob> {
         let tests = &self.spec.tests;
         let options = self.spec.skce_options();
-        tests.iter().any(|test| test.uses_kernel()).then(|| KernelJob {
-            options,
-            unbiased: tests.contains(&TestName::SkceU),
-            linear: tests.contains(&TestName::SkceL),
-            key: point.stream_key(self.spec.seed, options.stream()),
-        })
+        tests
+            .iter()
+            .any(|test| test.uses_kernel())
+            .then(|| KernelJob {
+                options,
+                unbiased: tests.contains(&TestName::SkceU),
+                linear: tests.contains(&TestName::SkceL),
+                key: point.stream_key(self.spec.seed, options.stream()),
+            })
     }
 
     /// The pairs of rows of a replicate whose kernels are computed.

@@ -290,17 +290,14 @@ impl Draft {
         })?;
         let bandwidth: Option<Bandwidth> = self.kernel_value("bandwidth", any, str::parse)?;
         let null: Option<SkceNull> = self.kernel_value("skce_null", unbiased, |text| {
-            <SkceNull as clap::ValueEnum>::from_str(text, false).map_err(|_| {
-                format!("`{text}` is none of multinomial, wild and monte-carlo")
-            })
+            <SkceNull as clap::ValueEnum>::from_str(text, false)
+                .map_err(|_| format!("`{text}` is none of multinomial, wild and monte-carlo"))
         })?;
         let resamples = self.kernel_value("resamples", unbiased, |text| {
             let number = text.parse::<u32>().ok();
             number
                 .filter(|number| (1..=MOST_RESAMPLES).contains(number))
-                .ok_or_else(|| {
-                    format!("`{text}` is not a whole number from 1 to {MOST_RESAMPLES}")
-                })
+                .ok_or_else(|| format!("`{text}` is not a whole number from 1 to {MOST_RESAMPLES}"))
         })?;
         let spec = Spec {
             command,

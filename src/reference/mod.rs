@@ -25,6 +25,7 @@ pub mod null;
 pub mod rank_ece;
 pub mod sample;
 pub mod scores;
+pub mod skce;
 pub mod tests_of_calibration;
 
 pub use sample::{Group, Sample};

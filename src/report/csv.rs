@@ -179,7 +179,9 @@ fn test_columns(results: &[Evaluated]) -> Vec<Column<'static>> {
 /// What SKCE has, if it was asked for.
 fn skce_columns() -> Vec<Column<'static>> {
     let column = |name: &str, field: fn(&SkceEstimates) -> String| {
-        Column::new(name, move |r| r.skce.as_ref().map(field).unwrap_or_default())
+        Column::new(name, move |r| {
+            r.skce.as_ref().map(field).unwrap_or_default()
+        })
     };
     vec![
         column("skce_kernel", |s| s.kernel.as_str().to_owned()),

@@ -153,11 +153,17 @@ fn write_skce(skce: &SkceEstimates, out: &mut impl Write) -> io::Result<()> {
         format!(", skce-u against {} resamples", null.as_str())
     });
     let bandwidth = match (skce.bandwidth, skce.bandwidth_rule.as_str()) {
-        (Some(bandwidth), "median") => format!("bandwidth {}, the median distance", significant(bandwidth)),
+        (Some(bandwidth), "median") => {
+            format!("bandwidth {}, the median distance", significant(bandwidth))
+        }
         (Some(bandwidth), _) => format!("bandwidth {}", significant(bandwidth)),
         (None, _) => "no bandwidth".to_owned(),
     };
-    fact("SKCE", &format!("{} kernel, {bandwidth}{null}", skce.kernel.as_str()), out)?;
+    fact(
+        "SKCE",
+        &format!("{} kernel, {bandwidth}{null}", skce.kernel.as_str()),
+        out,
+    )?;
     if let Some(why) = &skce.undefined {
         return fact("  undefined", why, out);
     }
