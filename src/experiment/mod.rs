@@ -6,6 +6,7 @@
 //! Sums of integers do not depend on who added them up: a resumed run, and shards put together,
 //! give the bytes of an unbroken run.
 
+pub mod cost;
 pub mod figures;
 pub mod journal;
 mod kernel;
