@@ -148,12 +148,18 @@ pub trait Confidence: Copy + PartialOrd + Send + Sync + 'static {
 
     /// The word of a row, or nothing if the confidence is not in \[0, 1\]. -0.0 becomes 0.0.
     fn word(self, label: bool) -> Option<Self::Word> {
-        let value = self.to_f64();
-        if !(0.0..=1.0).contains(&value) {
-            return None;
-        }
-        let bits = if value == 0.0 { 0 } else { self.bits() };
-        Some(Self::Word::from_u64(bits << 1 | u64::from(label)))
+        self.is_valid().then(|| self.pack(label))
+    }
+
+    /// Whether it is in \[0, 1\].
+    fn is_valid(self) -> bool {
+        (0.0..=1.0).contains(&self.to_f64())
+    }
+
+    /// The word of a row whose confidence is valid. -0.0 becomes 0.0.
+    fn pack(self, label: bool) -> Self::Word {
+        let bits = if self.to_f64() == 0.0 { 0 } else { self.bits() };
+        Self::Word::from_u64(bits << 1 | u64::from(label))
     }
 }
 

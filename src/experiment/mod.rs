@@ -8,6 +8,7 @@
 
 pub mod cost;
 pub mod figures;
+mod forecast;
 pub mod journal;
 mod kernel;
 mod measure;
@@ -25,7 +26,7 @@ pub mod wilson;
 pub use kernel::{KernelJob, KernelTests};
 pub use measure::{Measure, Tally, mean_and_sd};
 pub use plan::{Missing, Plan, PlanError};
-pub use point::{Point, Source, Units};
+pub use point::{Columns, Point, Source, Units};
 pub use range::expand;
 pub use results::{
     ApproxCurve, ApproxReport, Bins, Computed, Estimator, PowerCurve, PowerReport, PowerTruth,
@@ -34,5 +35,5 @@ pub use results::{
 pub use runner::{Halt, Runner};
 pub use sampler::{Job, Population, Sampler, SourceError};
 pub use shard::Shard;
-pub use solve::{LARGEST, name_computed, solve};
+pub use solve::{LARGEST, check_solvable, name_computed, solve};
 pub use spec::{Command, Draft, FEWEST_ROWS, MOST_ROWS, Spec, SpecError};

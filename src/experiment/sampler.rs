@@ -14,7 +14,7 @@ use crate::random::Key;
 use crate::with_words;
 
 use super::kernel::KernelJob;
-use super::point::Source;
+use super::point::{Columns, Source};
 
 /// Why a source cannot be drawn from.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -68,12 +68,18 @@ pub struct Population {
 }
 
 impl Population {
-    /// Reads a file of predictions; columns are guessed.
+    /// Reads a file of predictions.
     ///
     /// # Errors
     /// If it cannot be read.
-    pub fn read(file: &str) -> Result<Self, SourceError> {
-        let loaded = input::read(file, &input::Options::default())?;
+    pub fn read(file: &str, columns: &Columns) -> Result<Self, SourceError> {
+        let columns = input::Options {
+            confidence: columns.confidence.clone(),
+            label: columns.label.clone(),
+            positive: columns.positive.clone(),
+            ..input::Options::default()
+        };
+        let loaded = input::read(file, &columns)?;
         let dtype = loaded.batch.dtype();
         let mut words: Vec<u64> = with_words!(loaded.batch.rows(), words => {
             words.iter().map(|word| word.to_u64()).collect()
@@ -132,7 +138,9 @@ impl Sampler {
             Source::Model { law, curve } => {
                 Sampler::Model(Box::new(Model::new(law.clone(), curve.clone(), seed)?))
             }
-            Source::Population { file } => Sampler::Population(Box::new(Population::read(file)?)),
+            Source::Population { file, columns } => {
+                Sampler::Population(Box::new(Population::read(file, columns)?))
+            }
         })
     }
 
@@ -211,4 +219,15 @@ pub struct Job<'a> {
     pub thresholds: &'a [Vec<u32>],
     /// What tests with a kernel need, if any is asked for.
     pub kernel: Option<KernelJob>,
+}
+
+impl Job<'_> {
+    /// The pairs of rows of a replicate whose kernels are computed.
+    pub fn pairs(&self) -> u64 {
+        let rows = u64::from(self.rows);
+        match self.kernel {
+            Some(kernel) if kernel.unbiased => rows * rows / 2,
+            _ => 0,
+        }
+    }
 }

@@ -4,8 +4,7 @@ use std::io::{self, Write};
 
 use super::super::columns::{Align, Columns};
 use super::super::number::{count, significant, with_digits};
-use super::super::table::write_wrapped;
-use super::super::text::LINE;
+use super::super::text::{LINE, write_wrapped};
 use super::exact;
 use crate::experiment::cost::{CostReport, CostRow};
 
