@@ -107,10 +107,15 @@ impl SortedRows {
     /// Of rows in any order.
     pub fn of_words<W: Word>(dtype: Dtype, words: &[W]) -> Self {
         let mut sorted = words.to_vec();
-        sorted.sort_unstable();
+        super::cpu::sort(&mut sorted, false);
         let mut rows = SortedRows::default();
-        for word in sorted {
-            rows.push(dtype.value(word.confidence_bits()), word.label());
+        // The sort may leave the labels of a tie in any order.
+        for tied in sorted.chunk_by(|a, b| a.confidence_bits() == b.confidence_bits()) {
+            let positives = tied.iter().filter(|word| word.label()).count();
+            rows.confidence.push(dtype.value(tied[0].confidence_bits()));
+            rows.size.push(tied.len() as u32);
+            let labels = (0..tied.len()).map(|place| place >= tied.len() - positives);
+            rows.label.extend(labels);
         }
         rows
     }

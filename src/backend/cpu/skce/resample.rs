@@ -26,6 +26,8 @@ pub struct Resampler<'a> {
     diagonal: f64,
     /// The confidence of each group in Q30.
     chance: Vec<u32>,
+    /// The residual of each row.
+    residual: Vec<f64>,
 }
 
 /// Memory that resamples share: the two words of each row, and counts.
@@ -39,12 +41,17 @@ pub struct Words {
 impl<'a> Resampler<'a> {
     pub fn new(rows: &'a SortedRows, resamples: &SkceResamples, all: f64, diagonal: f64) -> Self {
         let confidences = rows.confidence.iter();
+        let of_rows = std::iter::zip(&rows.confidence, &rows.size)
+            .flat_map(|(&confidence, &size)| std::iter::repeat_n(confidence, size as usize));
         Resampler {
             rows,
             null: resamples.null,
             key: resamples.words_key(),
             all,
             diagonal,
+            residual: std::iter::zip(&rows.label, of_rows)
+                .map(|(&label, confidence)| f64::from(u8::from(label)) - confidence)
+                .collect(),
             chance: confidences.map(|z| Dtype::F64.q30(z.to_bits())).collect(),
         }
     }
@@ -97,39 +104,42 @@ impl<'a> Resampler<'a> {
         }
         let shift = 1.0 / rows as f64 - 1.0;
         let mut diagonal = 0.0;
-        let mut first = 0;
-        for (group, vector) in vectors.iter_mut().enumerate() {
-            let (z, size) = (self.rows.confidence[group], self.rows.size[group] as usize);
-            let mut sum = 0.0;
-            for row in first..first + size {
-                let residual = residual(self.rows.label[row], z);
-                let count = f64::from(words.counts[row]);
-                sum += (count + shift) * residual;
-                diagonal += count * (residual * residual);
-            }
-            vector[lane] = sum;
-            first += size;
+        for (&count, residual) in std::iter::zip(&words.counts, &self.residual) {
+            diagonal += f64::from(count) * (residual * residual);
         }
+        let weight = |row: usize| f64::from(words.counts[row]) + shift;
+        self.weighted(weight, lane, vectors);
         diagonal
     }
 
     fn wild(&self, words: &Words, lane: usize, vectors: &mut [Lanes]) -> f64 {
-        let mut first = 0;
-        for (group, vector) in vectors.iter_mut().enumerate() {
-            let (z, size) = (self.rows.confidence[group], self.rows.size[group] as usize);
-            let mut sum = 0.0;
-            for row in first..first + size {
-                let residual = residual(self.rows.label[row], z);
-                sum += if words.first[row] >> 31 == 1 {
-                    residual
-                } else {
-                    -residual
-                };
+        let sign = |row: usize| {
+            if words.first[row] >> 31 == 1 {
+                1.0
+            } else {
+                -1.0
             }
-            vector[lane] = sum;
-            first += size;
-        }
+        };
+        self.weighted(sign, lane, vectors);
         self.diagonal
+    }
+
+    /// Writes the sum of weighted residuals of each group.
+    #[inline(always)]
+    fn weighted(&self, weight: impl Fn(usize) -> f64, lane: usize, vectors: &mut [Lanes]) {
+        if vectors.len() == self.residual.len() {
+            // No ties: a group is a row.
+            for (row, (vector, residual)) in std::iter::zip(vectors, &self.residual).enumerate() {
+                vector[lane] = weight(row) * residual;
+            }
+            return;
+        }
+        let mut first = 0;
+        for (vector, &size) in std::iter::zip(vectors, &self.rows.size) {
+            let rows = first..first + size as usize;
+            first = rows.end;
+            vector[lane] = rows.map(|row| weight(row) * self.residual[row]).sum();
+        }
     }
 
     fn monte_carlo(&self, words: &Words, lane: usize, vectors: &mut [Lanes]) -> f64 {
@@ -147,10 +157,4 @@ impl<'a> Resampler<'a> {
         }
         diagonal
     }
-}
-
-/// The residual of a row.
-#[inline(always)]
-fn residual(label: bool, confidence: f64) -> f64 {
-    f64::from(u8::from(label)) - confidence
 }

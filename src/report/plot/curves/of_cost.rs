@@ -32,7 +32,8 @@ pub fn cost_figure(report: &CostReport) -> Figure {
         Chart {
             title: title.to_owned(),
             x: Axis::new("n", Scale::Log),
-            y: Axis::new("seconds", Scale::Log),
+            // Named in the title: beside it there is no room for numbers of many digits.
+            y: Axis::new("", Scale::Log),
             series: series.collect(),
             line: Vec::new(),
             level: None,
@@ -40,11 +41,11 @@ pub fn cost_figure(report: &CostReport) -> Figure {
         }
     };
     let null = |row: &CostRow| row.measured.null;
-    let mut charts = vec![chart("tests", &|row| {
+    let mut charts = vec![chart("seconds of a test", &|row| {
         null(row).is_none_or(|null| null == Default::default())
     })];
     if tests.iter().any(|rows| null(&rows[0]).is_some()) {
-        charts.push(chart("SKCE-U by its null resamples", &|row| {
+        charts.push(chart("seconds of SKCE-U by its null resamples", &|row| {
             null(row).is_some()
         }));
     }
