@@ -24,7 +24,7 @@ pub fn table(report: &CostReport, out: &mut impl Write) -> io::Result<()> {
         };
         columns.push(
             Align::Right,
-            &count(n.into()),
+            count(n.into()),
             tests.iter().map(cell).collect(),
         );
     }

@@ -7,7 +7,7 @@ const LEAST: f64 = -708.0;
 /// bits.
 const ROUND: f64 = 6_755_399_441_055_744.0;
 /// ln 2 in two parts; the upper one has so few bits that its product with a whole number is exact.
-const LN_2: [f64; 2] = [6.931_471_803_691_238_2e-1, 1.908_214_929_270_587_7e-10];
+const LN_2: [f64; 2] = [6.931_471_803_691_238e-1, 1.908_214_929_270_587_7e-10];
 /// 1/k! from k = 12 down to 0.
 const TAYLOR: [f64; 13] = [
     1.0 / 479_001_600.0,
