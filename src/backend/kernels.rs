@@ -48,7 +48,7 @@ impl Kernel {
 )]
 #[serde(rename_all = "kebab-case")]
 pub enum SkceNull {
-    /// Rows drawn with replacement from a degenerate U-statistic ([W19] appendix G).
+    /// Rows drawn with replacement, the kernel centred (Arcones and Giné).
     #[default]
     Multinomial,
     /// Every row with a random sign.

@@ -1,4 +1,4 @@
-//! SKCE and its tests, over all pairs and with every matrix written out: [W19] Widmann, Lindsten &
+//! SKCE and its tests, over all pairs and with every matrix written out: \[W19\] Widmann, Lindsten &
 //! Zachariah, "Calibration tests in multi-class classification", 2019.
 
 use super::sample::{Row, sum};

@@ -1,4 +1,4 @@
-//! Tests with the squared kernel calibration error ([W19]).
+//! Tests with the squared kernel calibration error (\[W19\]).
 
 use super::{Level, TestName};
 use crate::evaluation::TestResult;

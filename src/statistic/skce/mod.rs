@@ -1,4 +1,4 @@
-//! SKCE, the squared kernel calibration error ([W19] Widmann, Lindsten & Zachariah, "Calibration
+//! SKCE, the squared kernel calibration error (\[W19\] Widmann, Lindsten & Zachariah, "Calibration
 //! tests in multi-class classification", 2019), in its binary form: with residuals D and
 //! h_ij = D_i k(Z_i, Z_j) D_j,
 //! - unbiased: 2/(n(n-1)) Σ_{i<j} h_ij;
