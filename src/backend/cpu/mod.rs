@@ -13,6 +13,7 @@ pub mod skce;
 mod sort_lanes;
 mod sort_uniform;
 mod subsample;
+mod wide_sum;
 mod window_sums;
 
 use std::ops::Range;

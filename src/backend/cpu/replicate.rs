@@ -8,6 +8,7 @@ use super::residuals::{Cells, residuals};
 use super::side_by_side::{self, SideBySide};
 use super::sort_lanes::LANES;
 use super::sort_uniform::sort_uniform;
+use super::wide_sum::{WideSum, product, signed_product};
 use crate::backend::DeviceError;
 use crate::backend::replicates::{
     ROWS_PER_CALL, ReplicateBin, ReplicateSums, Replicates, Simulator, replicate_key,
@@ -208,38 +209,28 @@ fn untied_sums(residual: &[i32], variance: &[u32]) -> ReplicateSums {
 
 #[inline(always)]
 fn untied_sums_body(residual: &[i32], variance: &[u32]) -> ReplicateSums {
-    // Products of 64 bits, as sums of their low and of their high words.
-    let (mut low, mut high) = (0u64, 0i64);
+    let [mut rank_ece, mut squares, mut odd, mut even] = [WideSum::default(); 4];
     for pair in residual.windows(2) {
-        let product = i64::from(pair[0]).wrapping_mul(i64::from(pair[1]));
-        low = low.wrapping_add(product as u64 & 0xFFFF_FFFF);
-        high = high.wrapping_add(product >> 32);
+        rank_ece.add(signed_product(pair[0], pair[1]));
     }
-    let rank_ece = (i128::from(high) << 32) + i128::from(low);
-
-    let null_squares = wide_sum(variance.iter().map(|&v| (v, v)));
-    let pairs = variance.as_chunks::<2>().0;
-    let null_odd = wide_sum(pairs.iter().map(|pair| (pair[0], pair[1])));
-    let shifted = variance.get(1..).unwrap_or(&[]).as_chunks::<2>().0;
-    let null_even = wide_sum(shifted.iter().map(|pair| (pair[0], pair[1])));
+    for &v in variance {
+        squares.add(product(v, v));
+    }
+    for pair in variance.as_chunks::<2>().0 {
+        odd.add(product(pair[0], pair[1]));
+    }
+    let from_the_second = variance.get(1..).unwrap_or(&[]);
+    for pair in from_the_second.as_chunks::<2>().0 {
+        even.add(product(pair[0], pair[1]));
+    }
+    // Products of variances are not negative.
+    let [squares, odd, even] = [squares, odd, even].map(|sum| sum.total() as u128);
     ReplicateSums {
-        rank_ece,
-        null_squares,
-        null_odd,
-        null_even,
-        null_conditional: null_odd + null_even,
+        rank_ece: rank_ece.total(),
+        null_squares: squares,
+        null_odd: odd,
+        null_even: even,
+        null_conditional: odd + even,
         bins: Vec::new(),
     }
-}
-
-/// Σ of products of two words.
-#[inline(always)]
-fn wide_sum(factors: impl Iterator<Item = (u32, u32)>) -> u128 {
-    let (mut low, mut high) = (0u64, 0u64);
-    for (a, b) in factors {
-        let product = u64::from(a).wrapping_mul(u64::from(b));
-        low = low.wrapping_add(product & 0xFFFF_FFFF);
-        high = high.wrapping_add(product >> 32);
-    }
-    (u128::from(high) << 32) + u128::from(low)
 }

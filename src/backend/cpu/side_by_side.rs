@@ -4,6 +4,7 @@
 use super::draw::draw_side_by_side;
 use super::residuals::{Cells, residuals};
 use super::sort_lanes::{LANES, Row, padded, sort_lanes};
+use super::wide_sum::{WideSums, product, signed_product};
 use crate::backend::replicates::{ReplicateSums, Replicates, replicate_key};
 
 /// Rows of a replicate up to which this is the faster way (measured, Zen 4).
@@ -93,16 +94,17 @@ impl SideBySide {
 }
 
 /// Sums of products, lane by lane.
-#[derive(Default)]
+#[derive(Clone, Copy, Default)]
 struct Products {
-    residuals: Sum,
-    squares: Sum,
-    odd: Sum,
-    even: Sum,
+    residuals: WideSums<LANES>,
+    squares: WideSums<LANES>,
+    odd: WideSums<LANES>,
+    even: WideSums<LANES>,
 }
 
 impl Products {
     fn sums(&self, lane: usize) -> ReplicateSums {
+        // Products of variances are not negative.
         let [squares, odd, even] =
             [&self.squares, &self.odd, &self.even].map(|sum| sum.total(lane) as u128);
         ReplicateSums {
@@ -113,29 +115,6 @@ impl Products {
             null_conditional: odd + even,
             bins: Vec::new(),
         }
-    }
-}
-
-/// A sum of products of 64 bits in each lane.
-#[derive(Clone, Copy, Default)]
-struct Sum {
-    /// Modulo 2⁶⁴.
-    low: [u64; LANES],
-    /// Of each product's high word alone.
-    high: [i64; LANES],
-}
-
-impl Sum {
-    #[inline(always)]
-    fn add(&mut self, lane: usize, product: i64) {
-        self.low[lane] = self.low[lane].wrapping_add(product as u64);
-        self.high[lane] = self.high[lane].wrapping_add(product >> 32);
-    }
-
-    /// The sum. That of the low words is below 2⁶⁴, so that it is known from its remainder.
-    fn total(&self, lane: usize) -> i128 {
-        let low_words = self.low[lane].wrapping_sub((self.high[lane] << 32) as u64);
-        (i128::from(self.high[lane]) << 32) + i128::from(low_words)
     }
 }
 
@@ -154,27 +133,21 @@ fn add_products_body(
     variance: &[[u32; LANES]],
     products: &mut Products,
 ) {
-    let mut sums = [
-        products.residuals,
-        products.squares,
-        products.odd,
-        products.even,
-    ];
-    let product = |a: u32, b: u32| u64::from(a).wrapping_mul(u64::from(b)) as i64;
+    // By value, so that the sums stay in registers.
+    let mut sums = *products;
     for row in 1..residual.len() {
         let (a, b) = (&residual[row - 1], &residual[row]);
         let (v, w) = (&variance[row - 1], &variance[row]);
-        let neighbours = 2 + row % 2;
+        let neighbours = if row % 2 == 0 {
+            &mut sums.odd
+        } else {
+            &mut sums.even
+        };
         for lane in 0..LANES {
-            sums[0].add(lane, i64::from(a[lane]).wrapping_mul(i64::from(b[lane])));
-            sums[1].add(lane, product(w[lane], w[lane]));
-            sums[neighbours].add(lane, product(v[lane], w[lane]));
+            sums.residuals.add(lane, signed_product(a[lane], b[lane]));
+            sums.squares.add(lane, product(w[lane], w[lane]));
+            neighbours.add(lane, product(v[lane], w[lane]));
         }
     }
-    [
-        products.residuals,
-        products.squares,
-        products.odd,
-        products.even,
-    ] = sums;
+    *products = sums;
 }
