@@ -26,6 +26,10 @@ pub enum Stream {
     Neighbour = 4,
     /// Subsamples of a population file.
     Subsample = 5,
+    /// Rows that a resample of SKCE draws with replacement.
+    Multinomial = 7,
+    /// Signs of a resample of SKCE.
+    Wild = 8,
     /// Coefficients of the curve `random-fourier`.
     Curve = 9,
     /// Data of `selfcheck`.

@@ -6,6 +6,7 @@
 pub mod cpu;
 pub(crate) mod edges;
 pub mod gpu;
+pub mod kernels;
 mod piece;
 pub mod replicates;
 pub mod resamples;

@@ -3,6 +3,7 @@
 mod binned;
 mod bins_rule;
 pub mod log_loss;
+pub mod skce;
 
 pub use binned::{binned, ece_l2_of_bins};
 pub use bins_rule::{BinsRule, MOST_BINS, TooManyBins};
