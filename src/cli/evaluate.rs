@@ -14,7 +14,7 @@ use super::output;
 use crate::backend::{Closed, Scheme, Ties};
 use crate::evaluate::{self, Options, overall_gate};
 use crate::evaluation::{Evaluated, Evaluation, Verdict};
-use crate::inference::intervals::IntervalName;
+use crate::inference::intervals::{IntervalName, IntervalNameError};
 use crate::inference::tests_of_calibration::TestName;
 use crate::input::{self, Reduce};
 use crate::report::{self, plot};
@@ -74,7 +74,7 @@ pub struct Evaluate {
     #[arg(long, value_enum, default_value_t, value_name = "SIDE")]
     closed: Closed,
     /// Tests of calibration: asymptotic, conditional, finite-sample, monte-carlo, adaptive, ks, kuiper,
-    /// spiegelhalter, or all
+    /// spiegelhalter, or all, or none
     #[arg(
         long,
         value_name = "LIST",
@@ -82,18 +82,19 @@ pub struct Evaluate {
         default_value = "asymptotic,conditional,finite-sample,adaptive"
     )]
     tests: Vec<TestChoice>,
-    /// Null resamples of monte-carlo, adaptive, ks and kuiper [default: 999, fewer beyond a million
-    /// rows]
+    /// Resamples of monte-carlo, adaptive, ks, kuiper and of the intervals subsample and bootstrap
+    /// [default: 999; but for subsample, fewer beyond a million rows]
     #[arg(long, value_name = "B", value_parser = clap::value_parser!(u32).range(1..), allow_negative_numbers = true)]
     resamples: Option<u32>,
-    /// Intervals around rankECE: neighbour, concentration; the gate uses the first
+    /// Intervals around rankECE: neighbour, concentration, subsample; the gate uses the first. Beside
+    /// them bootstrap: intervals of the binned estimates. Or none
     #[arg(
         long,
         value_name = "LIST",
         value_delimiter = ',',
         default_value = "neighbour,concentration"
     )]
-    interval: Vec<IntervalName>,
+    interval: Vec<IntervalChoice>,
     /// Gate: exit 0 if the interval lies within this rankECE, 1 if it lies above, 3 if neither
     #[arg(long, value_name = "LIMIT", value_parser = limit, allow_hyphen_values = true)]
     max_rank_ece: Option<f64>,
@@ -104,9 +105,10 @@ pub struct Evaluate {
     common: Common,
 }
 
-/// A test, or all of them.
-#[derive(Clone, Copy, Debug)]
+/// A test, or all of them, or none.
+#[derive(Clone, Copy, Debug, PartialEq)]
 enum TestChoice {
+    None,
     All,
     One(TestName),
 }
@@ -115,18 +117,40 @@ impl FromStr for TestChoice {
     type Err = String;
 
     fn from_str(name: &str) -> Result<Self, String> {
-        if name == "all" {
-            return Ok(TestChoice::All);
+        match name {
+            "none" => return Ok(TestChoice::None),
+            "all" => return Ok(TestChoice::All),
+            _ => {}
         }
         TestName::from_str(name, false)
             .map(TestChoice::One)
             .map_err(|_| {
                 let known: Vec<&str> = TestName::ALL.iter().map(|test| test.as_str()).collect();
                 format!(
-                    "no test has this name; there are {}, and all",
+                    "no test has this name; there are {}, and all and none",
                     known.join(", ")
                 )
             })
+    }
+}
+
+/// An interval around rankECE, or the bootstrap of the binned estimates, or none.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum IntervalChoice {
+    None,
+    Bootstrap,
+    One(IntervalName),
+}
+
+impl FromStr for IntervalChoice {
+    type Err = IntervalNameError;
+
+    fn from_str(name: &str) -> Result<Self, IntervalNameError> {
+        match name {
+            "none" => Ok(IntervalChoice::None),
+            "bootstrap" => Ok(IntervalChoice::Bootstrap),
+            _ => name.parse().map(IntervalChoice::One),
+        }
     }
 }
 
@@ -198,6 +222,7 @@ impl Evaluate {
 
     /// Refuses what cannot work before anything is read.
     fn check(&self) -> Result<(), Failure> {
+        self.check_choices()?;
         if self.files.iter().filter(|file| *file == "-").count() > 1 {
             return Err(Failure::input(
                 "standard input (-) can be read only once; name it once",
@@ -235,6 +260,43 @@ impl Evaluate {
         Ok(())
     }
 
+    /// Refuses lists that contradict themselves.
+    fn check_choices(&self) -> Result<(), Failure> {
+        let none = |flag: &str, others: bool| match others {
+            false => Ok(()),
+            true => Err(Failure::input(format!(
+                "{flag} none stands alone; leave out either `none` or the other names"
+            ))),
+        };
+        let (tests, intervals) = (&self.tests, &self.interval);
+        let no_tests = tests.contains(&TestChoice::None);
+        none(
+            "--tests",
+            no_tests && tests.iter().any(|test| *test != TestChoice::None),
+        )?;
+        let no_intervals = intervals.contains(&IntervalChoice::None);
+        none(
+            "--interval",
+            no_intervals && intervals.iter().any(|name| *name != IntervalChoice::None),
+        )?;
+        if no_intervals && let Some(limit) = self.max_rank_ece {
+            return Err(Failure::input(format!(
+                "--max-rank-ece {limit} holds an interval against a limit, but --interval none asks \
+                 for none; name one, as --interval neighbour"
+            )));
+        }
+        if intervals
+            .iter()
+            .all(|name| *name == IntervalChoice::Bootstrap)
+        {
+            return Err(Failure::input(format!(
+                "--interval bootstrap: {}",
+                IntervalNameError::Bootstrap
+            )));
+        }
+        Ok(())
+    }
+
     fn read(&self, messages: Messages) -> Result<Vec<input::Loaded>, Failure> {
         let options = input::Options {
             confidence: self.confidence.clone(),
@@ -266,6 +328,7 @@ impl Evaluate {
         messages: Messages,
     ) -> Result<Vec<Evaluated>, Failure> {
         let tests = self.tests.iter().flat_map(|choice| match choice {
+            TestChoice::None => Vec::new(),
             TestChoice::All => TestName::ALL.to_vec(),
             TestChoice::One(test) => vec![*test],
         });
@@ -276,7 +339,11 @@ impl Evaluate {
             closed: self.closed,
             tests: distinct(tests),
             resamples: self.resamples,
-            intervals: distinct(self.interval.iter().copied()),
+            intervals: distinct(self.interval.iter().filter_map(|choice| match choice {
+                IntervalChoice::One(name) => Some(*name),
+                IntervalChoice::None | IntervalChoice::Bootstrap => None,
+            })),
+            bootstrap: self.interval.contains(&IntervalChoice::Bootstrap),
             alpha: self.common.alpha,
             seed: self.common.seed,
             max_rank_ece: self.max_rank_ece,

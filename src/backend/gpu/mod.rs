@@ -14,6 +14,7 @@ mod resamples;
 mod scan;
 mod shaders;
 mod sort;
+mod subsample;
 
 use std::cell::Cell;
 use std::time::Duration;
