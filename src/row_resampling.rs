@@ -9,7 +9,7 @@ use crate::backend::resamples::sample_key;
 use crate::backend::subsamples::{PopulationRows, Subsamples};
 use crate::backend::{Backend, BinSums, DeviceError, SegmentSums};
 use crate::evaluation::EstimatorInterval;
-use crate::inference::intervals::{SubsampleEstimates, percentile, subsample_rows};
+use crate::inference::intervals::{SubsampleEstimates, no_rows, percentile, subsample_rows};
 use crate::predictions::Rows;
 use crate::random::{Key, Stream};
 use crate::statistic::BinnedEstimates;
@@ -59,7 +59,7 @@ pub fn subsample_estimates(
 }
 
 /// The bootstrap intervals of the estimates of each binning, from `count` resamples of some rows of a
-/// batch whose sums are `sums`. No intervals without rows.
+/// batch whose sums are `sums`. Undefined without rows.
 ///
 /// # Errors
 /// If the device fails.
@@ -71,8 +71,8 @@ pub fn bootstrap_intervals(
     backend: &dyn Backend,
 ) -> Result<Vec<Vec<EstimatorInterval>>, DeviceError> {
     let mut estimates: Vec<Vec<[f64; 5]>> = vec![Vec::new(); sums.binned.len()];
-    if range.is_empty() || sums.binned.is_empty() {
-        return Ok(vec![Vec::new(); sums.binned.len()]);
+    if range.is_empty() {
+        return Ok(vec![intervals(&[], level.alpha); sums.binned.len()]);
     }
     let rows = SortedRows::new(rows, range);
     let cells = Cells::new(sums);
@@ -81,7 +81,7 @@ pub fn bootstrap_intervals(
         ends: &cells.ends,
         key: sample_key(Key::for_stream(level.seed, Stream::Bootstrap, 0), 0),
     };
-    let step = (MOST_CELLS / cells.ends.len()).clamp(1, MOST_SUBSAMPLES as usize) as u32;
+    let step = (MOST_CELLS / cells.ends.len().max(1)).clamp(1, MOST_SUBSAMPLES as usize) as u32;
     let mut first = 0;
     while first < level.resamples {
         let now = (level.resamples - first).min(step);
@@ -119,10 +119,13 @@ fn intervals(resamples: &[[f64; 5]], alpha: f64) -> Vec<EstimatorInterval> {
     estimators
         .map(|(index, estimator)| EstimatorInterval {
             estimator,
-            interval: percentile(
-                resamples.iter().map(|values| values[index]).collect(),
-                alpha,
-            ),
+            interval: match resamples {
+                [] => no_rows(alpha),
+                _ => percentile(
+                    resamples.iter().map(|values| values[index]).collect(),
+                    alpha,
+                ),
+            },
         })
         .collect()
 }

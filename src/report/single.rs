@@ -136,6 +136,11 @@ fn write_binned(result: &Evaluated, out: &mut impl Write) -> io::Result<()> {
     for binned in binned.iter().filter(|binned| !binned.intervals.is_empty()) {
         write_binned_intervals(binned, out)?;
     }
+    if binned.iter().any(|binned| !binned.intervals.is_empty()) {
+        let caution = "Resampling adds to an estimate the bias that it has already: where an interval \
+                       lies above its estimate, there are too many bins for these rows.";
+        write_wrapped("  ", caution, out)?;
+    }
     let units = "ece_l1, ece_rms and mce are in units of probability; ece_l2 is a square, as \
                  rank_ece is.";
     write_wrapped("  ", units, out)

@@ -28,7 +28,7 @@ impl Bootstrapper for Cpu {
             .enumerate()
             .with_min_len(shortest)
             .for_each_init(Draws::default, |draws, (resample, cells)| {
-                draws.draw(key, first + resample as u32, rows.len() as u32);
+                draws.draw(key, first.wrapping_add(resample as u32), rows.len() as u32);
                 draws.sum_up(rows, bootstrap.ends, cells);
             });
         Ok(sums)
@@ -49,19 +49,7 @@ impl Draws {
         self.times.clear();
         self.times.resize(size as usize, 0);
         self.further.clear();
-        let mut row = 0;
-        while row < size {
-            let ranks = ranks(key, resample, row, size);
-            let lanes = (size - row).min(LANES as u32) as usize;
-            for &rank in &ranks[..lanes] {
-                let times = &mut self.times[rank as usize];
-                match times.checked_add(1) {
-                    Some(more) => *times = more,
-                    None => self.further.push(rank),
-                }
-            }
-            row = row.saturating_add(LANES as u32);
-        }
+        count_draws(key, resample, &mut self.times, &mut self.further);
     }
 
     fn sum_up(&self, rows: &[u32], ends: &[u32], cells: &mut [CellSums]) {
@@ -81,18 +69,35 @@ impl Draws {
     }
 }
 
-/// The ranks of some consecutive rows of a resample, those beyond the last among them, which mean
-/// nothing.
-fn ranks(key: Key, resample: u32, row: u32, size: u32) -> [u32; LANES] {
+/// Draws as many rows as `times` has and counts how often each comes.
+fn count_draws(key: Key, resample: u32, times: &mut [u8], further: &mut Vec<u32>) {
     #[inline(always)]
-    fn body(key: Key, resample: u32, row: u32, size: u32) -> [u32; LANES] {
-        let mut ranks = first_words(key, row, resample);
-        for rank in &mut ranks {
-            *rank = (u64::from(*rank).wrapping_mul(u64::from(size)) >> 32) as u32;
+    fn body(key: Key, resample: u32, times: &mut [u8], further: &mut Vec<u32>) {
+        let size = times.len() as u64;
+        let mut row = 0u64;
+        while row < size {
+            let mut ranks = first_words(key, row as u32, resample);
+            for rank in &mut ranks {
+                *rank = (u64::from(*rank).wrapping_mul(size) >> 32) as u32;
+            }
+            // Of the last rows some do not exist.
+            let lanes = LANES.min((size - row) as usize);
+            for &rank in &ranks[..lanes] {
+                let times = &mut times[rank as usize];
+                match times.checked_add(1) {
+                    Some(more) => *times = more,
+                    None => further.push(rank),
+                }
+            }
+            row += LANES as u64;
         }
-        ranks
     }
-    super::simd::dispatch!(body(key: Key, resample: u32, row: u32, size: u32) -> [u32; LANES])
+    super::simd::dispatch!(body(
+        key: Key,
+        resample: u32,
+        times: &mut [u8],
+        further: &mut Vec<u32>
+    ) -> ())
 }
 
 /// The first words of [`crate::random::threefry`] of consecutive rows in one resample, each step over

@@ -22,6 +22,11 @@ pub fn percentile(mut estimates: Vec<f64>, alpha: f64) -> Interval {
     }
 }
 
+/// The interval of an estimate that there is none of, as there are no rows.
+pub fn no_rows(alpha: f64) -> Interval {
+    interval(BOOTSTRAP, alpha, Err("there are no rows".into()))
+}
+
 fn ends(ascending: &[f64], alpha: f64) -> Result<(f64, f64), String> {
     if let Some(reason) = wrong_level(alpha) {
         return Err(reason);

@@ -11,7 +11,7 @@ use std::str::FromStr;
 use crate::backend::{SegmentSums, Ties};
 use crate::evaluation::Interval;
 
-pub use bootstrap::{BOOTSTRAP, percentile};
+pub use bootstrap::{BOOTSTRAP, no_rows, percentile};
 pub use concentration::concentration;
 pub use neighbour::neighbour;
 pub use subsample::{SubsampleEstimates, subsample, subsample_rows};
