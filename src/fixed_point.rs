@@ -24,6 +24,16 @@ pub fn confidence_q30(significand: u64, exponent: i32) -> u32 {
     }
 }
 
+/// A confidence in \[0, 1\], in Q30, rounded half up.
+#[inline(always)]
+pub fn value_q30(confidence: f64) -> u32 {
+    // All of it is exact: a power of two times the value, its whole part, and what is left.
+    let scaled = confidence * f64::from(ONE_Q30);
+    let whole = scaled as i32;
+    // At most 2³⁰ + 1, and no more than 2³⁰ as 1 leaves nothing.
+    (whole as u32).wrapping_add(u32::from(scaled - f64::from(whole) >= 0.5))
+}
+
 /// The fraction of positives of a tied group, positives/size in Q30, rounded half up.
 #[inline]
 pub fn fraction_q30(positives: u32, size: u32) -> u32 {
@@ -48,7 +58,8 @@ pub fn mean_variance_q33(variance: u32, size: u32) -> u32 {
 #[inline]
 pub fn residual_q30(label: bool, confidence: u32) -> i32 {
     let label = if label { ONE_Q30 } else { 0 };
-    label as i32 - confidence as i32
+    // Both are at most 2³⁰; a check would keep loops from being vectorised.
+    (label as i32).wrapping_sub(confidence as i32)
 }
 
 /// xy of two residuals in Q30, as Q29, rounded half up.
@@ -81,6 +92,40 @@ mod tests {
         assert_eq!(confidence_q30(1, -1074), 0);
         assert_eq!(confidence_q30(u64::MAX >> 11, -94), 0);
         assert_eq!(confidence_q30(u64::MAX >> 11, -93), 0);
+    }
+
+    #[test]
+    fn values_round_as_significands_do() {
+        use crate::predictions::Dtype;
+        let ends = [
+            0.0,
+            1.0,
+            0.5,
+            2f64.powi(-31),
+            3.0 * 2f64.powi(-31),
+            f64::MIN_POSITIVE,
+        ];
+        let below = ends.map(|value| value.next_down().max(0.0));
+        let above = ends.map(|value| value.next_up().min(1.0));
+        let steps = (0..100_000u64).map(|step| {
+            let bits = step.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 2;
+            f64::from_bits(bits % (1f64.to_bits() + 1))
+        });
+        let spread = (0..100_000).map(|step| f64::from(step) / 99_999.0);
+        for value in ends
+            .into_iter()
+            .chain(below)
+            .chain(above)
+            .chain(steps)
+            .chain(spread)
+        {
+            let (significand, exponent) = Dtype::F64.decompose(value.to_bits());
+            assert_eq!(
+                value_q30(value),
+                confidence_q30(significand, exponent),
+                "{value:?}"
+            );
+        }
     }
 
     #[test]

@@ -107,6 +107,19 @@ impl TiedLabels {
         }
         self.positives == self.permutation.size || self.permutation.at(index) < self.positives
     }
+
+    /// The labels of all rows, in order: what [`TiedLabels::is_positive`] says, without asking for
+    /// rows that those before them decide.
+    pub fn all(&self) -> impl Iterator<Item = bool> {
+        let size = self.permutation.size;
+        let mut positives_left = self.positives;
+        (0..size).map(move |index| {
+            let is_positive = positives_left > 0
+                && (positives_left == size - index || self.permutation.at(index) < self.positives);
+            positives_left -= u32::from(is_positive);
+            is_positive
+        })
+    }
 }
 
 #[cfg(test)]
@@ -123,6 +136,21 @@ mod tests {
                 let place = permutation.at(index) as usize;
                 assert!(!seen[place], "{size}: {place} twice");
                 seen[place] = true;
+            }
+        }
+    }
+
+    #[test]
+    fn all_labels_are_those_of_the_rows() {
+        for size in (1..=20).chain([64, 1000]) {
+            for positives in [0, 1, size / 2, size - 1, size] {
+                let labels = TiedLabels::new(Key([size, 11]), 5, size, positives);
+                let rows: Vec<bool> = (0..size).map(|row| labels.is_positive(row)).collect();
+                assert_eq!(
+                    labels.all().collect::<Vec<_>>(),
+                    rows,
+                    "{positives} of {size}"
+                );
             }
         }
     }

@@ -6,7 +6,7 @@
 
 use half::{bf16, f16};
 
-use crate::fixed_point::confidence_q30;
+use crate::fixed_point::{confidence_q30, value_q30};
 
 /// The type of the confidences as they were given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize)]
@@ -67,14 +67,20 @@ impl Dtype {
     }
 
     /// The confidence of these bits, in Q30.
-    #[inline]
+    #[inline(always)]
     pub fn q30(self, bits: u64) -> u32 {
-        let (significand, exponent) = self.decompose(bits);
-        confidence_q30(significand, exponent)
+        match self {
+            // In arithmetic that processors have vectors for.
+            Dtype::F32 | Dtype::F64 => value_q30(self.value(bits)),
+            Dtype::F16 | Dtype::Bf16 => {
+                let (significand, exponent) = self.decompose(bits);
+                confidence_q30(significand, exponent)
+            }
+        }
     }
 
     /// The value of these bits, exact.
-    #[inline]
+    #[inline(always)]
     pub fn value(self, bits: u64) -> f64 {
         match self {
             Dtype::F16 => f16::from_bits(bits as u16).to_f64(),
@@ -148,12 +154,18 @@ pub trait Confidence: Copy + PartialOrd + Send + Sync + 'static {
 
     /// The word of a row, or nothing if the confidence is not in \[0, 1\]. -0.0 becomes 0.0.
     fn word(self, label: bool) -> Option<Self::Word> {
-        let value = self.to_f64();
-        if !(0.0..=1.0).contains(&value) {
-            return None;
-        }
-        let bits = if value == 0.0 { 0 } else { self.bits() };
-        Some(Self::Word::from_u64(bits << 1 | u64::from(label)))
+        self.is_valid().then(|| self.pack(label))
+    }
+
+    /// Whether it is in \[0, 1\].
+    fn is_valid(self) -> bool {
+        (0.0..=1.0).contains(&self.to_f64())
+    }
+
+    /// The word of a row whose confidence is valid. -0.0 becomes 0.0.
+    fn pack(self, label: bool) -> Self::Word {
+        let bits = if self.to_f64() == 0.0 { 0 } else { self.bits() };
+        Self::Word::from_u64(bits << 1 | u64::from(label))
     }
 }
 

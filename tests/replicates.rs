@@ -7,7 +7,7 @@ use std::io::Write;
 use common::gpu;
 use rankece::backend::cpu::Cpu;
 use rankece::backend::gpu::DeviceOptions;
-use rankece::backend::replicates::{Replicates, Simulator, replicate_key};
+use rankece::backend::replicates::{ReplicateSums, Replicates, Simulator, replicate_key};
 use rankece::model::Model;
 use rankece::random::{Key, Stream, threefry};
 use rankece::reference;
@@ -117,7 +117,7 @@ fn gpu_replicates_without_subgroups_and_int64() {
 fn cpu_replicates_are_what_the_definition_says() {
     let scores = score_file();
     for model in models(&scores) {
-        for rows in [1u32, 2, 5, 24, 25, 160, 161, 700, 6001] {
+        for rows in [1u32, 2, 5, 24, 25, 160, 161, 700, 6001, 16_384, 16_385] {
             let bins = 10;
             let thresholds = [model.bin_thresholds(bins)];
             let key = Key::for_stream(1, Stream::Replicates, 7);
@@ -128,11 +128,22 @@ fn cpu_replicates_are_what_the_definition_says() {
                 key,
                 thresholds: &thresholds,
             };
-            let sums = Cpu::default()
-                .replicates(&replicates, 5, 1)
-                .expect("the CPU");
-            let row_key = replicate_key(key, 5);
-            let words: Vec<[u32; 2]> = (0..rows).map(|row| threefry(row_key, [row, 5])).collect();
+            let cpu = Cpu::default();
+            let sums = &cpu.replicates(&replicates, 5, 20).expect("the CPU")[14];
+            let without_bins = Replicates {
+                thresholds: &[],
+                ..replicates
+            };
+            let without_bins = cpu.replicates(&without_bins, 19, 1).expect("the CPU");
+            assert_eq!(
+                without_bins[0],
+                ReplicateSums {
+                    bins: Vec::new(),
+                    ..sums.clone()
+                }
+            );
+            let row_key = replicate_key(key, 19);
+            let words: Vec<[u32; 2]> = (0..rows).map(|row| threefry(row_key, [row, 19])).collect();
             let mut uniform: Vec<u32> = words.iter().map(|pair| pair[0]).collect();
             uniform.sort_unstable();
             let mut in_bins = vec![(0u32, 0i64); thresholds[0].len() + 1];
@@ -146,7 +157,7 @@ fn cpu_replicates_are_what_the_definition_says() {
                     (f64::from(confidence) / 2f64.powi(30), label)
                 })
                 .unzip();
-            let got: Vec<(u32, i64)> = sums[0]
+            let got: Vec<(u32, i64)> = sums
                 .bins
                 .iter()
                 .map(|bin| (bin.rows, bin.residual))
@@ -162,7 +173,7 @@ fn cpu_replicates_are_what_the_definition_says() {
             } else {
                 reference::rank_ece::stable(&sample)
             };
-            let rank_ece = sums[0].rank_ece as f64 / 2f64.powi(60) / n;
+            let rank_ece = sums.rank_ece as f64 / 2f64.powi(60) / n;
             assert!((rank_ece - expected.expect("rows")).abs() < 2e-9);
             let conditional = if tied {
                 reference::null::conditional_average(&sample)
@@ -170,10 +181,10 @@ fn cpu_replicates_are_what_the_definition_says() {
                 reference::null::conditional_ordered(&sample)
             };
             for (sum, expected) in [
-                (sums[0].null_squares, reference::null::squares(&sample)),
-                (sums[0].null_odd, reference::null::odd(&sample)),
-                (sums[0].null_even, reference::null::even(&sample)),
-                (sums[0].null_conditional, conditional),
+                (sums.null_squares, reference::null::squares(&sample)),
+                (sums.null_odd, reference::null::odd(&sample)),
+                (sums.null_even, reference::null::even(&sample)),
+                (sums.null_conditional, conditional),
             ] {
                 assert!((sum as f64 / 2f64.powi(66) - expected).abs() / n < 2e-9);
             }

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """rankece beside NumPy: the same work, the same cores, in turn, in one run. Needs numpy and a build.
 
-usage: run.py [power] [evaluate] [--rankece PROGRAM] [--runs N]
+usage: run.py [power] [evaluate] [resamples] [--rankece PROGRAM] [--runs N]
 Prints medians and the ratio, pair by pair.
 """
 import argparse
@@ -87,15 +87,37 @@ def evaluate(program, runs):
                   f"  ratio {statistics.median(ratios):.2f} ({ratios[0]:.2f} to {ratios[-1]:.2f})", flush=True)
 
 
+def resamples(program, runs):
+    """Wall time of a whole process, with reading and sorting, on one core; NumPy's of the resamples alone."""
+    import numpy as np
+    print("resamples: test monte-carlo, one core")
+    with tempfile.TemporaryDirectory() as folder:
+        for n, ours, theirs in ((1000, 99_999, 9_999), (1_000_000, 999, 99)):
+            rng = np.random.default_rng(1)
+            z = rng.random(n)
+            np.save(f"{folder}/rows.npy", np.column_stack([z, rng.random(n) < z]))
+            rankece_rates, numpy_rates = [], []
+            for _ in range(runs):
+                _, printed = seconds(["python3", HERE / "numpy_resamples.py", str(n), str(theirs)],
+                                     {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"})
+                numpy_rates.append(theirs / float(re.search(r"seconds ([\d.]+)", printed)[1]))
+                time_taken, _ = seconds([program, "evaluate", f"{folder}/rows.npy", "--tests", "monte-carlo",
+                                         "--resamples", str(ours), "--backend", "cpu", "--threads", "1", "--quiet"], {})
+                rankece_rates.append(ours / time_taken)
+            ratios = sorted(a / b for a, b in zip(rankece_rates, numpy_rates))
+            print(f"  n {n:7}: rankece {statistics.median(rankece_rates):10.1f}/s  numpy {statistics.median(numpy_rates):9.1f}/s"
+                  f"  ratio {statistics.median(ratios):6.2f} ({ratios[0]:.2f} to {ratios[-1]:.2f})", flush=True)
+
+
 def main():
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    arguments.add_argument("what", nargs="*", metavar="power|evaluate")
+    arguments.add_argument("what", nargs="*", metavar="power|evaluate|resamples")
     arguments.add_argument("--rankece", default=str(HERE.parent.parent / "target/release/rankece"))
     arguments.add_argument("--runs", type=int, default=3)
     options = arguments.parse_args()
     print(f"{time.strftime('%Y-%m-%d')}, {processor()}, {os.cpu_count()} cores; median of {options.runs} runs, in turn")
-    for what in options.what or ["power", "evaluate"]:
-        {"power": power, "evaluate": evaluate}[what](options.rankece, options.runs)
+    for what in options.what or ["power", "evaluate", "resamples"]:
+        {"power": power, "evaluate": evaluate, "resamples": resamples}[what](options.rankece, options.runs)
 
 
 if __name__ == "__main__":

@@ -85,8 +85,18 @@ pub fn replicate_groups(replicates: &Replicates<'_>, replicate: u64) -> (TiedGro
     (groups, positives)
 }
 
+/// Rows of a call that keeps a few cores busy; a slow software adapter does them in half a second.
+pub const ROWS_PER_CALL: usize = 1 << 19;
+
 /// Something that simulates.
 pub trait Simulator: Resampler {
+    /// How many replicates of `rows` rows a call should have, at least 1, for whatever simulates to
+    /// be busy. This is advice about speed: results do not depend on how replicates are cut into
+    /// calls.
+    fn replicates_per_call(&self, rows: u32) -> usize {
+        (ROWS_PER_CALL / rows.max(1) as usize).max(1)
+    }
+
     /// The sums of replicates `first..first + count`, in order.
     ///
     /// # Errors

@@ -51,6 +51,13 @@ impl Backend for Resilient {
 }
 
 impl Simulator for Resilient {
+    fn replicates_per_call(&self, rows: u32) -> usize {
+        if self.failure.borrow().is_some() {
+            return Cpu::default().replicates_per_call(rows);
+        }
+        self.gpu.replicates_per_call(rows)
+    }
+
     fn replicates(
         &self,
         replicates: &Replicates<'_>,

@@ -26,7 +26,7 @@ pub struct Run {
     /// Null variance of a residual, Q33.
     variance: u32,
     /// Null variance of the mean residual, Q33.
-    mean_variance: u32,
+    pub mean_variance: u32,
 }
 
 impl Run {
@@ -54,7 +54,7 @@ impl Run {
     }
 
     /// Mean residual, Q30.
-    fn mean_residual(&self) -> i64 {
+    pub fn mean_residual(&self) -> i64 {
         i64::from(self.fraction) - i64::from(self.confidence)
     }
 }

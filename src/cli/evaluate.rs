@@ -242,11 +242,13 @@ impl Evaluate {
             .collect();
         if let Some(path) = &self.common.output {
             output::spare_inputs("--output", path, &inputs)?;
+            output::check_writable("--output", path)?;
         }
         if let Some(path) = &self.common.plot {
             plot::PlotFormat::of(path)
                 .map_err(|error| Failure::input(format!("--plot: {error}")))?;
             output::spare_inputs("--plot", path, &inputs)?;
+            output::check_writable("--plot", path)?;
             if let Some(output) = &self.common.output
                 && output::same_file(path, output)
             {

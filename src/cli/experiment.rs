@@ -21,7 +21,7 @@ use crate::experiment::journal::{
 };
 use crate::experiment::{
     Command, Draft, Halt, Plan, PlanError, PowerReport, Runner, Sampler, Shard, Spec, SpecError,
-    Tally, name_computed, solve,
+    Tally, check_solvable, name_computed, solve,
 };
 use crate::report::plot::{self, PlotFormat};
 use crate::report::{Format, simulated};
@@ -113,6 +113,7 @@ impl Grid {
             messages.note(&format!("{} is complete already", path.display()));
             return Ok(DONE);
         }
+        check_solvable(plan)?;
         let session = Session::new(chosen, self.resume, self.output.quiet, partial.is_some());
         let partial = partial.as_deref();
         if let Some(target) = plan.spec().solve_n {
@@ -227,10 +228,12 @@ impl Output {
         let inputs: Vec<&Path> = inputs.iter().map(PathBuf::as_path).collect();
         if let Some(path) = &self.output {
             output::spare_inputs("--output", path, &inputs)?;
+            output::check_writable("--output", path)?;
         }
         if let Some(path) = &self.plot {
             PlotFormat::of(path).map_err(|error| Failure::input(format!("--plot: {error}")))?;
             output::spare_inputs("--plot", path, &inputs)?;
+            output::check_writable("--plot", path)?;
         }
         Ok(())
     }
@@ -275,23 +278,8 @@ impl Output {
         let mut contents = Vec::new();
         write(self.format, &mut contents)
             .map_err(|error| Failure::input(format!("cannot write the results: {error}")))?;
-        match &self.output {
-            Some(path) => replace(path, &contents),
-            None => output::write(None, &contents),
-        }
+        output::write(self.output.as_deref(), &contents)
     }
-}
-
-/// Writes a file under a name of its own and renames it: neither an older result nor the state in
-/// OUTPUT.partial is lost if the disk is full.
-pub fn replace(path: &Path, contents: &[u8]) -> Result<(), Failure> {
-    let temporary = with_suffix(path, ".writing");
-    let written = fs::write(&temporary, contents).and_then(|()| fs::rename(&temporary, path));
-    written.map_err(|error| {
-        // Nothing more can be done if this fails too.
-        let _ = fs::remove_file(&temporary);
-        cannot_write(path, &error)
-    })
 }
 
 fn cannot_write(path: &Path, error: &io::Error) -> Failure {

@@ -34,9 +34,7 @@ pub fn write(path: Option<&Path>, contents: &[u8]) -> Result<(), Failure> {
 /// Writes under a name of its own first: a full disk must not leave half a file where a whole one
 /// was. A file that has that name already is spared.
 fn replace(target: &Path, contents: &[u8]) -> io::Result<()> {
-    let mut name = target.as_os_str().to_owned();
-    name.push(format!(".{}.partial", std::process::id()));
-    let partial = PathBuf::from(name);
+    let partial = partial_name(target);
     let mut file = File::create_new(&partial)?;
     let written = file
         .write_all(contents)
@@ -46,6 +44,53 @@ fn replace(target: &Path, contents: &[u8]) -> io::Result<()> {
         let _ = fs::remove_file(&partial);
     }
     written
+}
+
+/// Refuses a file that cannot be written, before time is spent on what should go there.
+///
+/// # Errors
+/// If `path`, given to `flag`, is a directory, or no file can be made beside it.
+pub fn check_writable(flag: &str, path: &Path) -> Result<(), Failure> {
+    if path == Path::new("-") {
+        return Ok(());
+    }
+    let failed = |error: &dyn std::fmt::Display| {
+        Failure::input(format!("{flag} {}: {error}", path.display()))
+    };
+    let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    match fs::metadata(&target) {
+        Ok(metadata) if metadata.is_dir() => {
+            return Err(failed(&"this is a directory; name a file in it"));
+        }
+        // To open a pipe may wait for its reader.
+        Ok(metadata) if !metadata.is_file() => return Ok(()),
+        Ok(_) => {
+            let opened = fs::OpenOptions::new().append(true).open(&target);
+            opened.map_err(|error| failed(&error))?;
+        }
+        Err(_) => {}
+    }
+    let partial = partial_name(&target);
+    let made = File::create_new(&partial).and_then(|_| fs::remove_file(&partial));
+    made.map_err(|error| {
+        let missing = target
+            .parent()
+            .filter(|parent| error.kind() == ErrorKind::NotFound && !parent.as_os_str().is_empty());
+        match missing {
+            Some(parent) => failed(&format!(
+                "there is no directory {}; make it first",
+                parent.display()
+            )),
+            None => failed(&error),
+        }
+    })
+}
+
+/// The name under which a file is written first.
+fn partial_name(target: &Path) -> PathBuf {
+    let mut name = target.as_os_str().to_owned();
+    name.push(format!(".{}.partial", std::process::id()));
+    PathBuf::from(name)
 }
 
 /// Refuses to write over a file that is read.

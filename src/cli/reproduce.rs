@@ -6,11 +6,12 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 
 use super::backend::{self, BackendFlags};
-use super::experiment::{INTERRUPTED, Session, remove_state, replace, with_suffix};
+use super::experiment::{INTERRUPTED, Session, remove_state, with_suffix};
 use super::failure::{DONE, Failure};
 use super::messages::Messages;
+use super::output;
 use crate::experiment::figures::{self, Across, PaperChart, PaperFigure};
-use crate::experiment::{ApproxReport, Command, Plan, Population, PowerReport, Sampler};
+use crate::experiment::{ApproxReport, Columns, Command, Plan, Population, PowerReport, Sampler};
 use crate::model::{Law, Model};
 use crate::report::plot::{self, Axis, Chart, Figure, Scale};
 use crate::report::simulated;
@@ -67,19 +68,19 @@ impl Reproduce {
     /// # Errors
     /// What the user must be told.
     pub fn run(&self) -> Result<u8, Failure> {
-        let names = self.names()?;
+        // Files are looked for before anything is computed.
+        let mut figures = Vec::new();
+        for name in self.names()? {
+            figures.extend(PaperFigure::new(name, &self.populations_of(name)?));
+        }
         let messages = Messages::new(self.quiet);
         let chosen = backend::choose(&self.backend, messages)?;
         fs::create_dir_all(&self.output).map_err(|error| {
             Failure::input(format!("--output {}: {error}", self.output.display()))
         })?;
         let session = Session::new(&chosen, self.resume, self.quiet, true);
-        for name in names {
-            let populations = self.populations_of(name)?;
-            let Some(figure) = PaperFigure::new(name, &populations) else {
-                continue;
-            };
-            if self.figure(&figure, &session, messages)?.is_none() {
+        for figure in &figures {
+            if self.figure(figure, &session, messages)?.is_none() {
                 return Ok(INTERRUPTED);
             }
         }
@@ -121,11 +122,16 @@ impl Reproduce {
             own.collect()
         };
         let size = |file: &str| {
-            let population = Population::read(file).map_err(|error| {
+            let population = Population::read(file, &Columns::default()).map_err(|error| {
                 let hint = if self.populations.is_empty() {
-                    "\nName files of your own behind the figure, or run this in the source folder."
+                    format!(
+                        "\n{name} draws from {}, which lie in the source folder of rankece: run this \
+                         there, or name files of predictions of your own behind the figure, as in \
+                         `rankece reproduce {name} FILE..`.",
+                        files.join(" and ")
+                    )
                 } else {
-                    ""
+                    String::new()
                 };
                 Failure::input(format!("{error}{hint}"))
             })?;
@@ -137,7 +143,7 @@ impl Reproduce {
             }
             Ok((file.to_owned(), rows))
         };
-        files.into_iter().map(size).collect()
+        files.iter().copied().map(size).collect()
     }
 
     /// Runs and writes one figure. Nothing if interrupted.
@@ -187,7 +193,7 @@ impl Reproduce {
             }
         };
         written.map_err(|error| Failure::input(format!("cannot write the results: {error}")))?;
-        replace(&with_suffix(base, ".csv"), &csv)?;
+        output::write(Some(&with_suffix(base, ".csv")), &csv)?;
         let picture = drawn.figure(figure);
         for kind in &self.picture {
             let suffix = match kind {

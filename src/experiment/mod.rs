@@ -7,6 +7,7 @@
 //! give the bytes of an unbroken run.
 
 pub mod figures;
+mod forecast;
 pub mod journal;
 mod measure;
 mod plan;
@@ -22,7 +23,7 @@ pub mod wilson;
 
 pub use measure::{Measure, Tally, mean_and_sd};
 pub use plan::{Missing, Plan, PlanError};
-pub use point::{Point, Source, Units};
+pub use point::{Columns, Point, Source, Units};
 pub use range::expand;
 pub use results::{
     ApproxCurve, ApproxReport, Bins, Computed, Estimator, PowerCurve, PowerReport, PowerTruth,
@@ -31,5 +32,5 @@ pub use results::{
 pub use runner::{Halt, Runner};
 pub use sampler::{Job, Population, Sampler, SourceError};
 pub use shard::Shard;
-pub use solve::{LARGEST, name_computed, solve};
+pub use solve::{LARGEST, check_solvable, name_computed, solve};
 pub use spec::{Command, Draft, FEWEST_ROWS, MOST_ROWS, Spec, SpecError};

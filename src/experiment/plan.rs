@@ -1,10 +1,11 @@
 //! A specification with everything that it needs to run.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use super::measure::{Measure, Tally};
 use super::point::{Point, Units};
-use super::runner::{Halt, Runner};
+use super::runner::{Halt, Runner, Work};
 use super::sampler::{Job, Sampler, SourceError};
 use super::shard::Shard;
 use super::spec::{Command, Spec, SpecError};
@@ -33,6 +34,9 @@ pub struct Missing {
     /// The first one, numbered over the whole grid from 0.
     pub first: u64,
 }
+
+/// The fewest replicates that [`Spec::most_rows`] leaves.
+const FEWEST_REPLICATES: u64 = 100;
 
 /// A grid with its models and files.
 #[derive(Debug)]
@@ -139,30 +143,42 @@ impl Plan {
         planned: &Planned,
         takes: impl Fn(u64) -> bool,
     ) -> Result<Tally, Halt> {
+        let own = (0..planned.units.count()).filter(|&unit| takes(unit));
+        self.run_units(runner, number, planned, own)
+    }
+
+    /// Works through some units, in ascending order, of one point.
+    pub(super) fn run_units(
+        &self,
+        runner: &mut Runner,
+        number: u64,
+        planned: &Planned,
+        units: impl Iterator<Item = u64>,
+    ) -> Result<Tally, Halt> {
         let sampler = &self.samplers[planned.sampler];
-        let own: Vec<u64> = (0..planned.units.count())
-            .filter(|&unit| takes(unit))
+        let units: Vec<(u64, Range<u64>)> = units
+            .map(|unit| (unit, planned.units.replicates(unit)))
             .collect();
         // Where bins begin is looked up only if something is left to simulate.
-        let thresholds: Vec<Vec<u32>> = if runner.has_all(number, &own) {
+        let thresholds: Vec<Vec<u32>> = if runner.has_all(number, &units) {
             Vec::new()
         } else {
             let bins = planned.bins.iter();
             bins.map(|&bins| sampler.thresholds(bins)).collect()
         };
-        let measure = self.measure(&thresholds);
-        let job = Job {
-            rows: planned.point.rows,
-            key: planned.point.key(self.spec.seed),
-            null_key: planned.point.null_key(self.spec.seed),
-            resamples: self.spec.resamples.unwrap_or(0),
-            thresholds: &thresholds,
+        let work = Work {
+            sampler,
+            job: &Job {
+                rows: planned.point.rows,
+                key: planned.point.key(self.spec.seed),
+                null_key: planned.point.null_key(self.spec.seed),
+                resamples: self.spec.resamples.unwrap_or(0),
+                thresholds: &thresholds,
+            },
+            measure: &self.measure(&thresholds),
         };
         let mut tally = Tally(vec![0; 2 * self.slots()]);
-        for unit in own {
-            let replicates = planned.units.replicates(unit);
-            tally.add(&runner.unit((number, unit), sampler, &job, &measure, replicates)?);
-        }
+        runner.units(number, &units, &work, &mut tally)?;
         Ok(tally)
     }
 
@@ -205,7 +221,7 @@ impl Plan {
 
     /// A point with its units.
     pub(super) fn planned(&self, point: Point, sampler: usize) -> Result<Planned, PlanError> {
-        if let (Sampler::Population(population), super::Source::Population { file }) =
+        if let (Sampler::Population(population), super::Source::Population { file, .. }) =
             (&self.samplers[sampler], &point.source)
         {
             let size = population.rows.confidence.len();
@@ -223,12 +239,24 @@ impl Plan {
             .collect::<Result<_, _>>()?;
         let all = bins.iter().map(|&bins| bins as usize).sum();
         Ok(Planned {
-            units: point.units(self.spec.replicates, all, self.spec.resamples.unwrap_or(0)),
+            units: point.units(
+                self.replicates_at(point.rows),
+                all,
+                self.spec.resamples.unwrap_or(0),
+            ),
             point,
             sampler,
             bins,
             first_unit: 0,
         })
+    }
+
+    /// How many replicates a point of `rows` rows has.
+    fn replicates_at(&self, rows: u32) -> u64 {
+        let most = self.spec.most_rows.map_or(u64::MAX, |most_rows| {
+            (most_rows / u64::from(rows.max(1))).max(FEWEST_REPLICATES)
+        });
+        self.spec.replicates.min(most)
     }
 
     pub(super) fn points(&self) -> &[Planned] {

@@ -20,14 +20,27 @@ pub enum Source {
     Population {
         /// The file.
         file: String,
+        /// Where its confidences and labels are.
+        columns: Columns,
     },
+}
+
+/// Where the confidences and labels of a population are, as for `evaluate`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Columns {
+    /// The column or array of confidences; else it is guessed.
+    pub confidence: Option<String>,
+    /// The column or array of labels; else it is guessed.
+    pub label: Option<String>,
+    /// The label that counts as 1; else labels are 0/1, true/false or -1/1.
+    pub positive: Option<String>,
 }
 
 impl fmt::Display for Source {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Source::Model { law, curve } => write!(f, "{law}|{curve}"),
-            Source::Population { file } => write!(f, "population:{file}|"),
+            Source::Population { file, .. } => write!(f, "population:{file}|"),
         }
     }
 }

@@ -137,7 +137,9 @@ pub struct Solved {
     pub alpha: f64,
     /// The smallest n that was found to reach it; none up to the limit.
     pub n: Option<u32>,
-    /// The simulated power at n (of the largest n tried, if there is none).
+    /// Replicates at n (at the largest n tried, if there is none).
+    pub replicates: u64,
+    /// The simulated power there.
     pub rate: f64,
     /// Lower end of its interval.
     pub lower: f64,
@@ -239,14 +241,22 @@ impl Plan {
             interval: IntervalMethod::default(),
             spec: self.spec().clone(),
             curves: points
-                .filter_map(|(planned, tally)| self.power_curve(planned, tally))
+                .filter_map(|(planned, tally)| {
+                    self.power_curve(planned, tally, self.spec().replicates)
+                })
                 .collect(),
             solve: None,
         }
     }
 
-    /// Nothing for a population, which has no power: there is one of it.
-    pub(super) fn power_curve(&self, planned: &Planned, tally: &Tally) -> Option<PowerCurve> {
+    /// Rejection rates among `replicates` replicates of a point. Nothing for a population, which has
+    /// no power: there is one of it.
+    pub(super) fn power_curve(
+        &self,
+        planned: &Planned,
+        tally: &Tally,
+        replicates: u64,
+    ) -> Option<PowerCurve> {
         let (Source::Model { law, curve }, Sampler::Model(model)) =
             (&planned.point.source, &self.samplers()[planned.sampler])
         else {
@@ -262,14 +272,13 @@ impl Plan {
             .map(|((test, alpha), slot)| {
                 // Counts of replicates are not negative.
                 let [rejections, undefined] = [slot[0], slot[1]].map(|count| count as u64);
-                let (lower, upper) =
-                    wilson::interval(rejections, spec.replicates).unwrap_or((0.0, 1.0));
+                let (lower, upper) = wilson::interval(rejections, replicates).unwrap_or((0.0, 1.0));
                 TestPower {
                     name: test.as_str(),
                     alpha,
                     rejections,
                     undefined,
-                    rate: rejections as f64 / spec.replicates as f64,
+                    rate: rejections as f64 / replicates as f64,
                     lower,
                     upper,
                 }
@@ -278,7 +287,7 @@ impl Plan {
             law: law.to_string(),
             curve: curve.to_string(),
             n: planned.point.rows,
-            replicates: spec.replicates,
+            replicates,
             truth: PowerTruth {
                 l2_ece: model.l2_ece(),
                 rank_ece: model.rank_ece(planned.point.rows.into()),
@@ -356,7 +365,7 @@ impl Plan {
             });
         let (law, curve, file) = match &planned.point.source {
             Source::Model { law, curve } => (Some(law.to_string()), Some(curve.to_string()), None),
-            Source::Population { file } => (None, None, Some(file.clone())),
+            Source::Population { file, .. } => (None, None, Some(file.clone())),
         };
         ApproxCurve {
             law,

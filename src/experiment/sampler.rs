@@ -18,7 +18,7 @@ use crate::random::Key;
 use crate::resampling::{LabelledGroups, label_tests};
 use crate::with_words;
 
-use super::point::Source;
+use super::point::{Columns, Source};
 
 /// Why a source cannot be drawn from.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -72,12 +72,18 @@ pub struct Population {
 }
 
 impl Population {
-    /// Reads a file of predictions; columns are guessed.
+    /// Reads a file of predictions.
     ///
     /// # Errors
     /// If it cannot be read.
-    pub fn read(file: &str) -> Result<Self, SourceError> {
-        let loaded = input::read(file, &input::Options::default())?;
+    pub fn read(file: &str, columns: &Columns) -> Result<Self, SourceError> {
+        let columns = input::Options {
+            confidence: columns.confidence.clone(),
+            label: columns.label.clone(),
+            positive: columns.positive.clone(),
+            ..input::Options::default()
+        };
+        let loaded = input::read(file, &columns)?;
         let dtype = loaded.batch.dtype();
         let rows = PopulationRows::new(loaded.batch.rows(), 0..loaded.batch.rows().len());
         let mut bits: Vec<u64> = with_words!(loaded.batch.rows(), words => {
@@ -125,7 +131,9 @@ impl Sampler {
             Source::Model { law, curve } => {
                 Sampler::Model(Box::new(Model::new(law.clone(), curve.clone(), seed)?))
             }
-            Source::Population { file } => Sampler::Population(Box::new(Population::read(file)?)),
+            Source::Population { file, columns } => {
+                Sampler::Population(Box::new(Population::read(file, columns)?))
+            }
         })
     }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::point::{Point, Source};
+use super::point::{Columns, Point, Source};
 use super::range::expand;
 use crate::inference::tests_of_calibration::TestName;
 use crate::input::nearest_first;
@@ -49,6 +49,9 @@ impl Command {
                 "law",
                 "curve",
                 "population",
+                "confidence",
+                "label",
+                "positive",
                 "n",
                 "replicates",
                 "bins",
@@ -64,7 +67,7 @@ impl Command {
 pub struct SpecError(String);
 
 impl SpecError {
-    fn new(message: impl Into<String>) -> Self {
+    pub(super) fn new(message: impl Into<String>) -> Self {
         SpecError(message.into())
     }
 }
@@ -78,6 +81,9 @@ pub const MOST_REPLICATES: u64 = 1_000_000_000_000;
 /// Null resamples of a replicate unless another number is asked for: so many that the power hardly
 /// grows with more, as 200 divides levels of 0.05 and 0.01 into whole numbers.
 const DEFAULT_RESAMPLES: u64 = 199;
+/// The rows at one n of a search, unless a number of replicates is asked for: a second or so of two
+/// cores.
+const MOST_ROWS_AT_ONE_N: u64 = 250_000_000;
 /// The most grid points.
 const MOST_POINTS: usize = 1_000_000;
 
@@ -97,6 +103,15 @@ pub struct Spec {
     /// Files whose rows are subsampled, beside laws or in their place.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub population: Vec<String>,
+    /// The column of confidences in population files; else it is guessed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub confidence: Option<String>,
+    /// The column of labels in population files; else it is guessed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub label: Option<String>,
+    /// The label in population files that counts as 1; else labels are 0/1, true/false or -1/1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub positive: Option<String>,
     /// Rows of a replicate.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub n: Vec<u32>,
@@ -119,6 +134,10 @@ pub struct Spec {
     /// The power whose smallest n is looked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub solve_n: Option<f64>,
+    /// With `solve_n`, and a number of replicates that was not asked for: the rows that are simulated
+    /// at one n, beyond which there are fewer replicates (but 100 at least).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub most_rows: Option<u64>,
 }
 
 /// Rules for numbers of bins as texts.
@@ -164,7 +183,14 @@ impl Spec {
         }
         for file in &self.population {
             points.extend(self.n.iter().map(|&rows| Point {
-                source: Source::Population { file: file.clone() },
+                source: Source::Population {
+                    file: file.clone(),
+                    columns: Columns {
+                        confidence: self.confidence.clone(),
+                        label: self.label.clone(),
+                        positive: self.positive.clone(),
+                    },
+                },
                 rows,
             }));
         }
@@ -254,12 +280,24 @@ impl Draft {
                  (--law) or leave --curve out",
             ));
         }
+        let [confidence, label, positive] =
+            ["confidence", "label", "positive"].map(|key| match self.values(key) {
+                [] => Ok(None),
+                [_] if population.is_empty() => Err(SpecError(format!(
+                    "{key} says how --population FILE is read, and there is no population"
+                ))),
+                [one] => Ok(Some(one.clone())),
+                _ => Err(SpecError(format!("{key} takes one text"))),
+            });
         let solve_n = self.solve_n()?;
         let tests = self.tests(command, solve_n.is_some())?;
         let spec = Spec {
             command,
             law,
             curve,
+            confidence: confidence?,
+            label: label?,
+            positive: positive?,
             population,
             n: self.rows(solve_n.is_some())?,
             replicates: self.whole("replicates", 10_000, 1..=MOST_REPLICATES)?,
@@ -269,6 +307,8 @@ impl Draft {
             bins: self.bins(command)?,
             seed: self.whole("seed", 1, 0..=u64::MAX)?,
             solve_n,
+            most_rows: (solve_n.is_some() && self.values("replicates").is_empty())
+                .then_some(MOST_ROWS_AT_ONE_N),
         };
         if spec.solve_n.is_some() {
             one_of_each(&spec)?;

@@ -12,7 +12,7 @@ use super::arrow_messages::Messages;
 use super::cell::{Cell, Element, Reading};
 use super::columns::Columns;
 use super::contain::contain;
-use super::door::Door;
+use super::door::{Door, number};
 use super::{InputError, Loaded, Options};
 
 /// The format, for messages.
@@ -183,6 +183,14 @@ impl Frame<'_> {
                 .map(|&place| cast(place, &DataType::Utf8))
                 .collect::<Result<Vec<_>, _>>()?;
             let groups: Vec<&StringArray> = groups.iter().map(|group| group.as_string()).collect();
+            if let Confidences::Numbers(array) = &confidences
+                && array.null_count() == 0
+                && groups.is_empty()
+                && let Some(labels) = labels.numbers()
+                && door.admit_block(array.values(), &labels)
+            {
+                continue;
+            }
             for row in 0..batch.num_rows() {
                 for group in &groups {
                     door.group(group.is_valid(row).then(|| group.value(row)));
@@ -257,6 +265,30 @@ impl Labels {
             DataType::Float64 => Labels::Doubles(array.as_primitive().clone()),
             _ => Labels::Texts(array.as_string().clone()),
         }
+    }
+
+    /// All of them, as [`Door::admit_block`] takes them; nothing if some are missing or texts.
+    fn numbers(&self) -> Option<Vec<u8>> {
+        let values: Vec<u8> = match self {
+            Labels::Booleans(array) if array.null_count() == 0 => {
+                array.values().iter().map(u8::from).collect()
+            }
+            Labels::Integers(array) if array.null_count() == 0 => {
+                array.values().iter().map(|&v| number(v, 0, 1)).collect()
+            }
+            Labels::Singles(array) if array.null_count() == 0 => array
+                .values()
+                .iter()
+                .map(|&v| number(v, 0.0, 1.0))
+                .collect(),
+            Labels::Doubles(array) if array.null_count() == 0 => array
+                .values()
+                .iter()
+                .map(|&v| number(v, 0.0, 1.0))
+                .collect(),
+            _ => return None,
+        };
+        Some(values)
     }
 
     fn cell(&self, row: usize) -> Cell<'_> {

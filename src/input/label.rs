@@ -57,6 +57,16 @@ impl BinaryLabels {
         Some(label)
     }
 
+    /// Whether [`BinaryLabels::read_number`] takes all of the next cells, which are the numbers 0
+    /// and 1.
+    pub(super) fn read_numbers(&mut self, labels: &[u8]) -> bool {
+        if self.minus_one_found || self.positive.is_some() {
+            return false;
+        }
+        self.zero_found |= labels.contains(&0);
+        true
+    }
+
     /// What the next cell says.
     pub(super) fn read(&mut self, cell: Cell<'_>) -> Binary {
         if self.positive.is_some() {

@@ -3,10 +3,10 @@
 use std::io::Read;
 use std::path::Path;
 
+use super::array::{Array, ArrayLabels};
 use super::cell::Cell;
 use super::columns::{is_label_name, list};
 use super::csv::Table;
-use super::npy::{Array, ArrayLabels};
 use super::sniff::{Format, sniff};
 use super::source::Stream;
 use super::{InputError, Options};
@@ -104,6 +104,24 @@ impl<'a> LabelSource<'a> {
                     None
                 })
             }
+        }
+    }
+}
+
+impl LabelSource<'_> {
+    /// The next labels of an array, as [`super::door::Door::admit_block`] takes them; none after the
+    /// last, and of a table.
+    pub(super) fn numbers(&mut self) -> Result<&[u8], InputError> {
+        match &mut self.kind {
+            Kind::Array(labels) => labels.numbers(),
+            Kind::Table { .. } => Ok(&[]),
+        }
+    }
+
+    /// Passes over labels that were taken as numbers.
+    pub(super) fn skip(&mut self, count: usize) {
+        if let Kind::Array(labels) = &mut self.kind {
+            labels.skip(count);
         }
     }
 }

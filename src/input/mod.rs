@@ -5,6 +5,7 @@
 //! is looked at once, here; what is wrong is an [`InputError`] that says where, and nothing is
 //! dropped, clipped or reinterpreted.
 
+mod array;
 mod arrow;
 mod arrow_messages;
 mod cell;

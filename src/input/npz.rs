@@ -5,10 +5,10 @@ use std::io::{BufReader, Cursor, Read};
 use npyz::Order;
 use npyz::npz::{NpzArchive, file_name_from_array_name};
 
+use super::array::{Array, Bytes, header};
 use super::columns::Columns;
 use super::contain::contain;
 use super::labels_file::LabelSource;
-use super::npy::{Array, Bytes, header};
 use super::source::{ReadSeek, Store};
 use super::{InputError, Loaded, Options};
 

@@ -62,6 +62,11 @@ impl Quantile {
         Ok((quantile, Vec::new()))
     }
 
+    /// Whether rows are tied as scores are; otherwise no two rows of a replicate count as tied.
+    pub fn has_ties(&self) -> bool {
+        matches!(self, Quantile::Empirical(_))
+    }
+
     /// The confidence of word `u`, in Q30.
     #[inline]
     pub fn q30(&self, u: u32) -> u32 {

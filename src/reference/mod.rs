@@ -24,6 +24,7 @@ pub mod bins;
 pub mod intervals;
 pub mod null;
 pub mod rank_ece;
+pub mod resampling;
 pub mod sample;
 pub mod scores;
 pub mod tests_of_calibration;

@@ -7,7 +7,7 @@ use crate::evaluation::{Evaluated, Interval, TestResult};
 
 use super::columns::{Align, Columns};
 use super::number::{ABSENT, count, optional, p_value, percent, significant};
-use super::table::write_wrapped;
+use super::text::write_wrapped;
 use super::text::{LINE, printable, shorten};
 use super::{binning_rule_name, distinct, part_of_source, reduction_name, ties_name, verdict_name};
 

@@ -89,8 +89,13 @@ pub(super) fn provenance(computed: &Computed, spec: &Spec) -> String {
         ),
         None => String::new(),
     };
+    // A search gives up an n that is far from the power.
+    let (at_most, each) = match spec.solve_n {
+        Some(_) => ("at most ", "n"),
+        None => ("", "point"),
+    };
     format!(
-        "rankece {}, backend {}{adapter}, seed {}, {} replicates of each point",
+        "rankece {}, backend {}{adapter}, seed {}, {at_most}{} replicates of each {each}",
         computed.version,
         computed.backend,
         computed.seed,

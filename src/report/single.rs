@@ -9,7 +9,7 @@ use super::columns::{Align, Columns};
 use super::number::{
     ABSENT, count, counted, optional, p_equals, p_value, percent, significant, with_digits,
 };
-use super::table::write_wrapped;
+use super::text::write_wrapped;
 use super::text::{LINE, printable};
 use super::{
     bars, binning_name, interval_for_people, interval_method, part_of_source, reduction_name,

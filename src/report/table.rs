@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use crate::evaluation::{Evaluation, Verdict};
 
 use super::number::{count, significant};
-use super::text::{LINE, width, wrap};
+use super::text::write_wrapped;
 use super::{several, single};
 
 /// Writes one result in full, or several as one row each, then what computed them.
@@ -54,15 +54,4 @@ fn write_gate(evaluation: &Evaluation, out: &mut impl Write) -> io::Result<()> {
         );
     }
     write_wrapped("", &line, out)
-}
-
-/// A name in front, then a text over as many lines as it needs, each beginning below the first.
-pub(super) fn write_wrapped(name: &str, text: &str, out: &mut impl Write) -> io::Result<()> {
-    let indent = width(name);
-    let mut lines = wrap(text, LINE.saturating_sub(indent)).into_iter();
-    writeln!(out, "{name}{}", lines.next().unwrap_or_default())?;
-    for line in lines {
-        writeln!(out, "{:indent$}{line}", "")?;
-    }
-    Ok(())
 }

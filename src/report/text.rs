@@ -1,6 +1,7 @@
 //! Text of any origin on lines of a known width.
 
 use std::borrow::Cow;
+use std::io::{self, Write};
 
 /// The widest line that reports write, in columns.
 pub const LINE: usize = 98;
@@ -109,6 +110,17 @@ pub fn wrap(text: &str, limit: usize) -> Vec<String> {
         lines.push(line);
     }
     lines
+}
+
+/// A name in front, then a text over as many lines as it needs, each beginning below the first.
+pub(super) fn write_wrapped(name: &str, text: &str, out: &mut impl Write) -> io::Result<()> {
+    let indent = width(name);
+    let mut lines = wrap(text, LINE.saturating_sub(indent)).into_iter();
+    writeln!(out, "{name}{}", lines.next().unwrap_or_default())?;
+    for line in lines {
+        writeln!(out, "{:indent$}{line}", "")?;
+    }
+    Ok(())
 }
 
 #[cfg(test)]

@@ -36,7 +36,7 @@ fn unknown_names_are_refused_with_the_known_ones() {
             &[
                 "chi-square",
                 "--tests",
-                "asymptotic, conditional, finite-sample, and all",
+                "asymptotic, conditional, finite-sample, monte-carlo, adaptive, ks, kuiper, spiegelhalter, and all",
             ] as &[_],
         ),
         ("--tests asymptotic,ks2", &["ks2", "--tests"]),
@@ -197,12 +197,12 @@ fn a_missing_file_and_a_directory_are_named() {
 fn what_cannot_be_written_is_named() {
     refused(
         "--output nowhere/x.json",
-        &["--output nowhere/x.json", "No such file"],
+        &["--output nowhere/x.json", "no directory nowhere"],
     );
     refused("--output tests", &["--output tests", "irectory"]);
     refused(
         "--plot nowhere/x.svg",
-        &["--plot", "nowhere/x.svg", "No such file"],
+        &["--plot", "nowhere/x.svg", "no directory nowhere"],
     );
 }
 

@@ -1,8 +1,9 @@
 //! Uniform and label words of a replicate. Twin of the drawing in `shaders/replicate.wgsl`.
 
+use super::sort_lanes::{LANES as LANES_OF_A_ROW, Row};
 use crate::random::Key;
 
-/// Rows drawn at a time: two of the widest vectors, so that one hides the latency of the other.
+/// Words drawn at a time: two of the widest vectors, so that one hides the latency of the other.
 const LANES: usize = 32;
 
 /// Draws rows `0..uniform.len()` of replicate `replicate_low` under `key`.
@@ -24,56 +25,87 @@ fn draw_body(key: Key, replicate_low: u32, uniform: &mut [u32], label: &mut [u32
         block(key, row, replicate_low, uniform, label);
         row = row.wrapping_add(LANES as u32);
     }
-    match rest.len() {
-        0 => {}
-        1..=16 => partial_block::<16>(key, row, replicate_low, rest, label_rest),
-        _ => partial_block::<LANES>(key, row, replicate_low, rest, label_rest),
+    if !rest.is_empty() {
+        let (mut words, mut label_words) = ([0; LANES], [0; LANES]);
+        block(key, row, replicate_low, &mut words, &mut label_words);
+        rest.copy_from_slice(&words[..rest.len()]);
+        label_rest.copy_from_slice(&label_words[..rest.len()]);
     }
 }
 
-/// Fewer rows than a block.
+/// [`crate::random::threefry`] for consecutive rows.
 #[inline(always)]
-fn partial_block<const ROWS: usize>(
+fn block(
     key: Key,
     first_row: u32,
     replicate_low: u32,
-    uniform: &mut [u32],
-    label: &mut [u32],
+    uniform: &mut [u32; LANES],
+    label: &mut [u32; LANES],
 ) {
-    let (mut words, mut label_words) = ([0; ROWS], [0; ROWS]);
-    block(key, first_row, replicate_low, &mut words, &mut label_words);
-    uniform.copy_from_slice(&words[..uniform.len()]);
-    label.copy_from_slice(&label_words[..label.len()]);
+    for lane in 0..LANES {
+        uniform[lane] = first_row.wrapping_add(lane as u32);
+        label[lane] = replicate_low;
+    }
+    threefry_lanes(key, uniform, label);
 }
 
-/// [`crate::random::threefry`] for consecutive rows, each step over all of them so that it is
-/// vectorised.
+/// Draws rows `0..uniform.len()` of [`LANES_OF_A_ROW`] consecutive replicates, of which the first is
+/// `replicate_low`, side by side. An even number of rows.
+pub fn draw_side_by_side(key: Key, replicate_low: u32, uniform: &mut [Row], label: &mut [Row]) {
+    super::simd::dispatch!(draw_side_by_side_body(
+        key: Key,
+        replicate_low: u32,
+        uniform: &mut [Row],
+        label: &mut [Row]
+    ) -> ())
+}
+
 #[inline(always)]
-fn block<const ROWS: usize>(
-    key: Key,
-    first_row: u32,
-    replicate_low: u32,
-    uniform: &mut [u32; ROWS],
-    label: &mut [u32; ROWS],
-) {
+fn draw_side_by_side_body(key: Key, replicate_low: u32, uniform: &mut [Row], label: &mut [Row]) {
+    let pairs = uniform.as_chunks_mut::<2>().0.iter_mut();
+    let label_pairs = label.as_chunks_mut::<2>().0;
+    let mut row = 0u32;
+    for ([first, second], [first_label, second_label]) in pairs.zip(label_pairs) {
+        let (mut words, mut label_words) = ([0; LANES], [0; LANES]);
+        for lane in 0..LANES {
+            words[lane] = row.wrapping_add((lane / LANES_OF_A_ROW) as u32);
+            label_words[lane] = replicate_low.wrapping_add((lane % LANES_OF_A_ROW) as u32);
+        }
+        threefry_lanes(key, &mut words, &mut label_words);
+        first.0.copy_from_slice(&words[..LANES_OF_A_ROW]);
+        second.0.copy_from_slice(&words[LANES_OF_A_ROW..]);
+        first_label
+            .0
+            .copy_from_slice(&label_words[..LANES_OF_A_ROW]);
+        second_label
+            .0
+            .copy_from_slice(&label_words[LANES_OF_A_ROW..]);
+        row = row.wrapping_add(2);
+    }
+}
+
+/// [`crate::random::threefry`] of the counters (first word, second word) of each lane, in place; each
+/// step over all lanes, so that it is vectorised.
+#[inline(always)]
+fn threefry_lanes(key: Key, first: &mut [u32; LANES], second: &mut [u32; LANES]) {
     const ROTATIONS: [u32; 8] = [13, 15, 26, 6, 17, 29, 16, 24];
     let [k0, k1] = key.0;
     let schedule = [k0, k1, 0x1BD1_1BDA ^ k0 ^ k1];
-    for lane in 0..ROWS {
-        uniform[lane] = first_row.wrapping_add(lane as u32).wrapping_add(k0);
-        label[lane] = replicate_low.wrapping_add(k1);
+    for lane in 0..LANES {
+        first[lane] = first[lane].wrapping_add(k0);
+        second[lane] = second[lane].wrapping_add(k1);
     }
     for round in 0..20 {
-        for lane in 0..ROWS {
-            uniform[lane] = uniform[lane].wrapping_add(label[lane]);
-            label[lane] = label[lane].rotate_left(ROTATIONS[round % 8]) ^ uniform[lane];
+        for lane in 0..LANES {
+            first[lane] = first[lane].wrapping_add(second[lane]);
+            second[lane] = second[lane].rotate_left(ROTATIONS[round % 8]) ^ first[lane];
         }
         if round % 4 == 3 {
             let injection = round / 4 + 1;
-            let second = schedule[(injection + 1) % 3].wrapping_add(injection as u32);
-            for lane in 0..ROWS {
-                uniform[lane] = uniform[lane].wrapping_add(schedule[injection % 3]);
-                label[lane] = label[lane].wrapping_add(second);
+            let injected = schedule[(injection + 1) % 3].wrapping_add(injection as u32);
+            for lane in 0..LANES {
+                first[lane] = first[lane].wrapping_add(schedule[injection % 3]);
+                second[lane] = second[lane].wrapping_add(injected);
             }
         }
     }
@@ -92,6 +124,20 @@ mod tests {
             draw(key, 77, &mut uniform, &mut label);
             for row in 0..rows {
                 assert_eq!([uniform[row], label[row]], threefry(key, [row as u32, 77]));
+            }
+        }
+    }
+
+    #[test]
+    fn draws_the_same_words_side_by_side() {
+        let key = Key([0x1234_5678, 0x9ABC_DEF0]);
+        let (mut uniform, mut label) = (vec![Row::PAST; 10], vec![Row::PAST; 10]);
+        draw_side_by_side(key, u32::MAX - 15, &mut uniform, &mut label);
+        for row in 0..10 {
+            for lane in 0..LANES_OF_A_ROW {
+                let counter = [row as u32, u32::MAX - 15 + lane as u32];
+                let words = [uniform[row].0[lane], label[row].0[lane]];
+                assert_eq!(words, threefry(key, counter));
             }
         }
     }

@@ -8,9 +8,13 @@ mod reduce_rows;
 mod reduce_runs;
 mod replicate;
 mod resample;
+mod residuals;
+mod side_by_side;
 mod simd;
+mod sort_lanes;
 mod sort_uniform;
 mod subsample;
+mod wide_sum;
 mod window_sums;
 
 use std::ops::Range;

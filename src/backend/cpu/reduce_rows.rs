@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::wide_sum::{WideSum, signed_product};
 use super::window_sums::window_sums;
 use crate::backend::piece::Place;
 use crate::backend::terms::RowSums;
@@ -26,21 +27,33 @@ pub fn reduce_rows<W: Word>(
     let mut sums = RowSums::default();
     // A window reaches three rows beyond its own.
     let end = (range.end + 3).min(piece.len());
-    let mut residuals =
-        Residuals::new(dtype, piece, place, range.start, placement).take(end - range.start);
+    let mut residuals = Residuals::new(dtype, piece, place, range.start, placement);
     let mut block = Vec::with_capacity(BLOCK + 3);
     for block_start in range.clone().step_by(BLOCK) {
         // The last three residuals of a block are the first three of the next.
         block.drain(..block.len().min(BLOCK));
-        block.extend(residuals.by_ref().take(BLOCK + 3 - block.len()));
+        let wanted = (BLOCK + 3 - block.len()).min(end - residuals.row);
+        residuals.take(wanted, &mut block);
         let begun = (range.end - block_start).min(BLOCK);
-        for pair in block.windows(2).take(begun) {
-            sums.add_pair(pair[0], pair[1]);
-        }
+        sums.adjacent += pair_sum(&block[..block.len().min(begun + 1)]);
         let windows = block.len().saturating_sub(3).min(begun);
         sums.neighbours += window_sums(&block[..if windows == 0 { 0 } else { windows + 3 }]);
     }
     sums
+}
+
+/// Σ of the products of neighbours.
+fn pair_sum(residuals: &[i32]) -> i128 {
+    super::simd::dispatch!(pair_sum_body(residuals: &[i32]) -> i128)
+}
+
+#[inline(always)]
+fn pair_sum_body(residuals: &[i32]) -> i128 {
+    let mut sum = WideSum::default();
+    for pair in residuals.windows(2) {
+        sum.add(signed_product(pair[0], pair[1]));
+    }
+    sum.total()
 }
 
 /// The residuals of a piece's rows, in order.
@@ -48,78 +61,110 @@ struct Residuals<'a, W> {
     dtype: Dtype,
     piece: &'a [W],
     place: Place,
-    first_row: usize,
     row: usize,
     placement: Option<Key>,
-    /// The run that `row` lies in, once known.
-    run_start: usize,
-    run_end: usize,
-    confidence: u32,
+    /// The last tied run met, and its placed labels.
+    run: Range<usize>,
     labels: Option<TiedLabels>,
 }
 
 impl<'a, W: Word> Residuals<'a, W> {
     fn new(dtype: Dtype, piece: &'a [W], place: Place, row: usize, placement: Option<Key>) -> Self {
-        Residuals {
+        let mut residuals = Residuals {
             dtype,
             piece,
             place,
-            first_row: row,
             row,
             placement,
-            run_start: row,
-            run_end: row,
-            confidence: 0,
+            run: 0..0,
             labels: None,
+        };
+        // Only the first row can lie inside a run that begins before it.
+        if let Some(key) = placement
+            && row > 0
+            && row < piece.len()
+            && residuals.is_tied(row - 1)
+        {
+            let bits = piece[row].confidence_bits();
+            let start = piece[..row].partition_point(|word| word.confidence_bits() != bits);
+            residuals.enter_run(key, start);
+        }
+        residuals
+    }
+
+    /// Appends the residuals of the next `rows` rows, as far as there are.
+    fn take(&mut self, rows: usize, block: &mut Vec<i32>) {
+        let end = self.piece.len().min(self.row + rows);
+        let words = &self.piece[self.row..end];
+        let first = block.len();
+        // One loop for each type, so that it is vectorised.
+        match self.dtype {
+            Dtype::F32 => block.extend(words.iter().map(|&word| residual(Dtype::F32, word))),
+            Dtype::F64 => block.extend(words.iter().map(|&word| residual(Dtype::F64, word))),
+            dtype => block.extend(words.iter().map(|&word| residual(dtype, word))),
+        }
+        if let Some(key) = self.placement {
+            self.place_tied(key, end, &mut block[first..]);
+        }
+        self.row = end;
+    }
+
+    /// Corrects the residuals of tied rows before `end`, which begin with that of the current row.
+    fn place_tied(&mut self, key: Key, end: usize, residuals: &mut [i32]) {
+        let mut row = self.row;
+        loop {
+            let end_in_run = end.min(self.run.end);
+            if let Some(labels) = &self.labels
+                && row < end_in_run
+            {
+                let confidence = self.dtype.q30(self.piece[row].confidence_bits());
+                let places = &mut residuals[row - self.row..end_in_run - self.row];
+                if row == self.run.start {
+                    for (place, label) in std::iter::zip(places, labels.all()) {
+                        *place = residual_q30(label, confidence);
+                    }
+                } else {
+                    let first = (row - self.run.start) as u32;
+                    for (place, index) in std::iter::zip(places, first..) {
+                        *place = residual_q30(labels.is_positive(index), confidence);
+                    }
+                }
+            }
+            row = row.max(end_in_run);
+            while row < end && !self.is_tied(row) {
+                row += 1;
+            }
+            if row == end {
+                return;
+            }
+            self.enter_run(key, row);
         }
     }
 
-    /// Finds the run that the current row lies in.
-    fn enter_run(&mut self, bits: u64) {
-        self.confidence = self.dtype.q30(bits);
-        self.labels = None;
-        let Some(key) = self.placement else {
-            self.run_end = self.row + 1;
-            return;
-        };
-        let same = |word: &W| word.confidence_bits() == bits;
-        // Only the first row asked for can lie inside a run; the others begin one.
-        self.run_start = self.row;
-        if self.row == self.first_row {
-            self.run_start = self.piece[..self.row].partition_point(|word| !same(word));
-        }
-        if self.piece.get(self.row + 1).is_some_and(same) || self.run_start < self.row {
-            self.run_end = run_end(self.piece, self.row);
-            let size = self.run_end - self.run_start;
-            let run = &self.piece[self.run_start..self.run_end];
-            let positives = run.iter().filter(|word| word.label()).count();
-            self.labels = Some(TiedLabels::new(
-                key,
-                self.place.first_rank + self.run_start as u32,
-                size as u32,
-                positives as u32,
-            ));
-        } else {
-            self.run_end = self.row + 1;
-        }
+    /// Whether a row is tied with the one after it.
+    #[inline(always)]
+    fn is_tied(&self, row: usize) -> bool {
+        let bits = |word: &W| word.confidence_bits();
+        self.piece.get(row + 1).map(bits) == self.piece.get(row).map(bits)
+    }
+
+    /// Places the labels of the run that begins at `start`; none if all of them are equal, which
+    /// leaves nothing to place.
+    fn enter_run(&mut self, key: Key, start: usize) {
+        self.run = start..run_end(self.piece, start);
+        let size = self.run.len() as u32;
+        let labels = self.piece[self.run.clone()].iter();
+        let positives = labels.filter(|word| word.label()).count() as u32;
+        let first_rank = self.place.first_rank + start as u32;
+        self.labels = (positives > 0 && positives < size)
+            .then(|| TiedLabels::new(key, first_rank, size, positives));
     }
 }
 
-impl<W: Word> Iterator for Residuals<'_, W> {
-    type Item = i32;
-
-    fn next(&mut self) -> Option<i32> {
-        let word = *self.piece.get(self.row)?;
-        if self.row >= self.run_end {
-            self.enter_run(word.confidence_bits());
-        }
-        let label = match &self.labels {
-            Some(labels) => labels.is_positive((self.row - self.run_start) as u32),
-            None => word.label(),
-        };
-        self.row += 1;
-        Some(residual_q30(label, self.confidence))
-    }
+/// The residual of a row with its own label.
+#[inline(always)]
+fn residual<W: Word>(dtype: Dtype, word: W) -> i32 {
+    residual_q30(word.label(), dtype.q30(word.confidence_bits()))
 }
 
 /// The end of the run of equal confidences that `row` lies in, by steps that double, so that a run

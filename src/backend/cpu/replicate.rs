@@ -4,15 +4,27 @@ use rayon::prelude::*;
 
 use super::Cpu;
 use super::draw::draw;
+use super::residuals::{Cells, residuals};
+use super::side_by_side::{self, SideBySide};
+use super::sort_lanes::LANES;
 use super::sort_uniform::sort_uniform;
+use super::wide_sum::{WideSum, product, signed_product};
 use crate::backend::DeviceError;
 use crate::backend::replicates::{
-    ReplicateBin, ReplicateSums, Replicates, Simulator, replicate_key,
+    ROWS_PER_CALL, ReplicateBin, ReplicateSums, Replicates, Simulator, replicate_key,
 };
 use crate::backend::terms::{Run, RunSums};
-use crate::model::{Quantile, Response};
+use crate::model::Quantile;
 
 impl Simulator for Cpu {
+    fn replicates_per_call(&self, rows: u32) -> usize {
+        // A replicate for each thread, as long as all of them fit into memory by far.
+        const MOST_ROWS: usize = 1 << 27;
+        let rows = rows.max(1) as usize;
+        let each = rayon::current_num_threads().min(MOST_ROWS / rows);
+        (ROWS_PER_CALL / rows).max(each).max(1)
+    }
+
     fn replicates(
         &self,
         replicates: &Replicates<'_>,
@@ -21,16 +33,48 @@ impl Simulator for Cpu {
     ) -> Result<Vec<ReplicateSums>, DeviceError> {
         let rows = replicates.rows as usize;
         let cells = Cells::new(replicates.response);
-        Ok((0..count)
-            .into_par_iter()
-            .with_min_len((1 << 14) / rows.max(1) + 1)
-            .map_init(
-                || Scratch::new(rows),
-                |scratch, offset| {
-                    scratch.replicate(replicates, cells.as_ref(), first + offset as u64)
-                },
-            )
-            .collect())
+        let cells = cells.as_ref();
+        if rows > side_by_side::MOST_ROWS {
+            return Ok((first..first + count as u64)
+                .into_par_iter()
+                .map_init(
+                    || Scratch::new(rows),
+                    |scratch, replicate| scratch.replicate(replicates, cells, replicate),
+                )
+                .collect());
+        }
+        let mut sums = vec![ReplicateSums::default(); count];
+        // Groups begin at multiples of their size, so that none crosses a multiple of 2³².
+        let before = (first % LANES as u64) as usize;
+        let (head, rest) = sums.split_at_mut(count.min((LANES - before) % LANES));
+        let group = |(scratch, lanes): &mut (Scratch, SideBySide), start: u64, out: &mut [_]| {
+            let first = start - start % LANES as u64;
+            lanes.draw_and_sort(replicates, first);
+            let skipped = (start - first) as usize;
+            if replicates.thresholds.is_empty() && !replicates.quantile.has_ties() {
+                let all = lanes.sums(replicates, cells);
+                for (out, sums) in out.iter_mut().zip(all.into_iter().skip(skipped)) {
+                    *out = sums;
+                }
+            } else {
+                for (lane, out) in out.iter_mut().enumerate() {
+                    lanes.copy_lane(skipped + lane, &mut scratch.uniform, &mut scratch.label);
+                    *out = scratch.sorted_sums(replicates, cells);
+                }
+            }
+        };
+        let buffers = || (Scratch::new(rows), SideBySide::new(rows));
+        if !head.is_empty() {
+            group(&mut buffers(), first, head);
+        }
+        let first = first + head.len() as u64;
+        rest.par_chunks_mut(LANES)
+            .enumerate()
+            .with_min_len((1 << 14) / (rows * LANES).max(1) + 1)
+            .for_each_init(buffers, |buffers, (number, out)| {
+                group(buffers, first + (number * LANES) as u64, out);
+            });
+        Ok(sums)
     }
 }
 
@@ -66,6 +110,11 @@ impl Scratch {
         let key = replicate_key(replicates.key, replicate);
         draw(key, replicate as u32, &mut self.uniform, &mut self.label);
         sort_uniform(&mut self.uniform, &mut self.spare);
+        self.sorted_sums(replicates, cells)
+    }
+
+    /// The sums of the replicate that is drawn and sorted.
+    fn sorted_sums(&mut self, replicates: &Replicates<'_>, cells: Option<&Cells>) -> ReplicateSums {
         residuals(
             replicates.quantile,
             cells,
@@ -150,118 +199,6 @@ impl Scratch {
     }
 }
 
-/// A curve as the hot loop reads it: left limit below and right limit above in each word, and a last
-/// word for confidence 1, so that no row is a special case.
-struct Cells {
-    count: u32,
-    limits: Vec<u64>,
-}
-
-impl Cells {
-    fn new(response: &Response) -> Option<Self> {
-        let Response::Cells { cells, limits } = response else {
-            return None;
-        };
-        let pack = |left: u32, right: u32| u64::from(left) | u64::from(right) << 32;
-        let last = limits.last().map_or(0, |limits| limits[1]);
-        let packed = limits.iter().map(|limits| pack(limits[0], limits[1]));
-        Some(Cells {
-            count: *cells,
-            limits: packed.chain([pack(last, last)]).collect(),
-        })
-    }
-
-    /// [`Response::q30`] without branches.
-    #[inline(always)]
-    fn q30(&self, confidence: u32) -> u32 {
-        let place = u64::from(confidence).wrapping_mul(u64::from(self.count));
-        let cell = (place >> 30) as usize;
-        debug_assert!(cell < self.limits.len());
-        // SAFETY: a confidence is at most 2³⁰, so the cell is at most `count`, and there are
-        // `count` + 1 words. The check would keep this from being vectorised.
-        let limits = unsafe { *self.limits.get_unchecked(cell) };
-        let left = limits as u32;
-        let difference = ((limits >> 32) as u32).wrapping_sub(left) as i32;
-        let fraction = (place as u32) << 2;
-        let size = u64::from(difference.unsigned_abs()).wrapping_mul(u64::from(fraction));
-        let part = (size.wrapping_add(1 << 31) >> 32) as u32;
-        let sign = (difference >> 31) as u32;
-        left.wrapping_add((part ^ sign).wrapping_sub(sign))
-    }
-}
-
-/// Residuals and null variances of sorted rows.
-fn residuals(
-    quantile: &Quantile,
-    cells: Option<&Cells>,
-    uniform: &[u32],
-    label: &[u32],
-    residual: &mut [i32],
-    variance: &mut [u32],
-) {
-    super::simd::dispatch!(residuals_body(
-        quantile: &Quantile,
-        cells: Option<&Cells>,
-        uniform: &[u32],
-        label: &[u32],
-        residual: &mut [i32],
-        variance: &mut [u32]
-    ) -> ())
-}
-
-#[inline(always)]
-fn residuals_body(
-    quantile: &Quantile,
-    cells: Option<&Cells>,
-    uniform: &[u32],
-    label: &[u32],
-    residual: &mut [i32],
-    variance: &mut [u32],
-) {
-    let rows = uniform.len();
-    let (label, residual, variance) =
-        (&label[..rows], &mut residual[..rows], &mut variance[..rows]);
-    // Confidences stay in `variance` until the last loop.
-    match quantile {
-        Quantile::Affine { start, width } => {
-            for row in 0..rows {
-                let product = u64::from(*width).wrapping_mul(u64::from(uniform[row]));
-                variance[row] = start.wrapping_add((product.wrapping_add(1 << 31) >> 32) as u32);
-            }
-        }
-        quantile => {
-            for row in 0..rows {
-                variance[row] = quantile.q30(uniform[row]);
-            }
-        }
-    }
-    match cells {
-        None => {
-            for row in 0..rows {
-                residual[row] = of_label(label[row], variance[row], variance[row]);
-            }
-        }
-        Some(cells) => {
-            for row in 0..rows {
-                residual[row] = of_label(label[row], cells.q30(variance[row]), variance[row]);
-            }
-        }
-    }
-    for confidence in variance {
-        let product = u64::from(*confidence)
-            .wrapping_mul(u64::from((1u32 << 30).wrapping_sub(*confidence)))
-            .wrapping_add(1 << 26);
-        *confidence = (product >> 27) as u32;
-    }
-}
-
-/// The residual of a row: its label is 1 when the label word's upper 30 bits are below the chance.
-#[inline(always)]
-fn of_label(word: u32, chance: u32, confidence: u32) -> i32 {
-    let label = if (word >> 2) < chance { 1i32 << 30 } else { 0 };
-    label.wrapping_sub(confidence as i32)
-}
-
 /// The sums of a replicate without ties.
 fn untied_sums(residual: &[i32], variance: &[u32]) -> ReplicateSums {
     super::simd::dispatch!(untied_sums_body(
@@ -272,38 +209,28 @@ fn untied_sums(residual: &[i32], variance: &[u32]) -> ReplicateSums {
 
 #[inline(always)]
 fn untied_sums_body(residual: &[i32], variance: &[u32]) -> ReplicateSums {
-    // Products of 64 bits, as sums of their low and of their high words.
-    let (mut low, mut high) = (0u64, 0i64);
+    let [mut rank_ece, mut squares, mut odd, mut even] = [WideSum::default(); 4];
     for pair in residual.windows(2) {
-        let product = i64::from(pair[0]).wrapping_mul(i64::from(pair[1]));
-        low = low.wrapping_add(product as u64 & 0xFFFF_FFFF);
-        high = high.wrapping_add(product >> 32);
+        rank_ece.add(signed_product(pair[0], pair[1]));
     }
-    let rank_ece = (i128::from(high) << 32) + i128::from(low);
-
-    let null_squares = wide_sum(variance.iter().map(|&v| (v, v)));
-    let pairs = variance.as_chunks::<2>().0;
-    let null_odd = wide_sum(pairs.iter().map(|pair| (pair[0], pair[1])));
-    let shifted = variance.get(1..).unwrap_or(&[]).as_chunks::<2>().0;
-    let null_even = wide_sum(shifted.iter().map(|pair| (pair[0], pair[1])));
+    for &v in variance {
+        squares.add(product(v, v));
+    }
+    for pair in variance.as_chunks::<2>().0 {
+        odd.add(product(pair[0], pair[1]));
+    }
+    let from_the_second = variance.get(1..).unwrap_or(&[]);
+    for pair in from_the_second.as_chunks::<2>().0 {
+        even.add(product(pair[0], pair[1]));
+    }
+    // Products of variances are not negative.
+    let [squares, odd, even] = [squares, odd, even].map(|sum| sum.total() as u128);
     ReplicateSums {
-        rank_ece,
-        null_squares,
-        null_odd,
-        null_even,
-        null_conditional: null_odd + null_even,
+        rank_ece: rank_ece.total(),
+        null_squares: squares,
+        null_odd: odd,
+        null_even: even,
+        null_conditional: odd + even,
         bins: Vec::new(),
     }
-}
-
-/// Σ of products of two words.
-#[inline(always)]
-fn wide_sum(factors: impl Iterator<Item = (u32, u32)>) -> u128 {
-    let (mut low, mut high) = (0u64, 0u64);
-    for (a, b) in factors {
-        let product = u64::from(a).wrapping_mul(u64::from(b));
-        low = low.wrapping_add(product & 0xFFFF_FFFF);
-        high = high.wrapping_add(product >> 32);
-    }
-    (u128::from(high) << 32) + u128::from(low)
 }

@@ -239,10 +239,7 @@ fn label_words<const LANES: usize>(key: Key, row: u32, first: u32) -> [u32; LANE
     let [k0, k1] = key.0;
     let schedule = [k0, k1, 0x1BD1_1BDA ^ k0 ^ k1];
     let mut x0 = [row.wrapping_add(k0); LANES];
-    let mut x1 = [0; LANES];
-    for lane in 0..LANES {
-        x1[lane] = first.wrapping_add(lane as u32).wrapping_add(k1);
-    }
+    let mut x1 = std::array::from_fn(|lane| first.wrapping_add(lane as u32).wrapping_add(k1));
     for round in 0..20 {
         for lane in 0..LANES {
             x0[lane] = x0[lane].wrapping_add(x1[lane]);

@@ -27,6 +27,25 @@ macro_rules! dispatch {
 }
 pub(crate) use dispatch;
 
+/// As [`dispatch`], for what AVX-512 would slow down.
+macro_rules! dispatch_avx2 {
+    ($body:ident($($argument:ident: $type:ty),*) -> $result:ty) => {{
+        #[cfg(target_arch = "x86_64")]
+        {
+            #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+            fn avx2($($argument: $type),*) -> $result {
+                $body($($argument),*)
+            }
+            if $crate::backend::cpu::simd::level() != $crate::backend::cpu::simd::Level::Baseline {
+                // SAFETY: the level says that the processor has these features.
+                return unsafe { avx2($($argument),*) };
+            }
+        }
+        $body($($argument),*)
+    }};
+}
+pub(crate) use dispatch_avx2;
+
 /// A set of vector instructions.
 #[cfg(target_arch = "x86_64")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,29 +1,11 @@
 //! Moments of four neighbours over a block of residuals, vectorised.
 
+use super::wide_sum::{WideSum, signed_product};
 use crate::backend::NeighbourSums;
 
 /// The sums of [`crate::backend::terms::RowSums::add_window`] over all windows of four of a block.
 pub fn window_sums(residuals: &[i32]) -> NeighbourSums {
     super::simd::dispatch!(window_sums_body(residuals: &[i32]) -> NeighbourSums)
-}
-
-/// Σ of 64-bit terms as two sums that cannot overflow in a block: of low and of high words.
-#[derive(Clone, Copy, Default)]
-struct WideSum {
-    low: u64,
-    high: i64,
-}
-
-impl WideSum {
-    #[inline(always)]
-    fn add(&mut self, term: i64) {
-        self.low = self.low.wrapping_add(term as u64 & 0xFFFF_FFFF);
-        self.high = self.high.wrapping_add(term >> 32);
-    }
-
-    fn total(self) -> i128 {
-        (i128::from(self.high) << 32) + i128::from(self.low)
-    }
 }
 
 /// The same rounding as [`crate::fixed_point::product_q29`].
@@ -41,11 +23,6 @@ fn product(x: i32, y: i32) -> i32 {
 fn half_square(x: i32, y: i32) -> i32 {
     let difference = u64::from(x.abs_diff(y));
     (difference.wrapping_mul(difference).wrapping_add(1 << 31) >> 32) as i32
-}
-
-#[inline(always)]
-fn times(x: i32, y: i32) -> i64 {
-    i64::from(x).wrapping_mul(i64::from(y))
 }
 
 #[inline(always)]
@@ -68,19 +45,19 @@ fn window_sums_body(residuals: &[i32]) -> NeighbourSums {
         let (bc, bd, cd) = (product(b, c), product(b, d), product(c, d));
         let (h_ab, h_ac, h_ad) = (half_square(a, b), half_square(a, c), half_square(a, d));
         let (h_bc, h_bd, h_cd) = (half_square(b, c), half_square(b, d), half_square(c, d));
-        r4.add(times(ab, cd));
+        r4.add(signed_product(ab, cd));
         r2s2.add(
-            times(h_ab, cd)
-                .wrapping_add(times(h_ac, bd))
-                .wrapping_add(times(h_ad, bc))
-                .wrapping_add(times(h_bc, ad))
-                .wrapping_add(times(h_bd, ac))
-                .wrapping_add(times(h_cd, ab)),
+            signed_product(h_ab, cd)
+                .wrapping_add(signed_product(h_ac, bd))
+                .wrapping_add(signed_product(h_ad, bc))
+                .wrapping_add(signed_product(h_bc, ad))
+                .wrapping_add(signed_product(h_bd, ac))
+                .wrapping_add(signed_product(h_cd, ab)),
         );
         s4.add(
-            times(h_ab, h_cd)
-                .wrapping_add(times(h_ac, h_bd))
-                .wrapping_add(times(h_ad, h_bc)),
+            signed_product(h_ab, h_cd)
+                .wrapping_add(signed_product(h_ac, h_bd))
+                .wrapping_add(signed_product(h_ad, h_bc)),
         );
     }
     NeighbourSums {

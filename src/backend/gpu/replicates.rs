@@ -8,7 +8,7 @@ use super::shaders::{Kernel, Law, ModelVariant, Variant};
 use crate::backend::DeviceError;
 use crate::backend::cpu::Cpu;
 use crate::backend::replicates::{
-    ReplicateBin, ReplicateSums, Replicates, Simulator, replicate_key,
+    ROWS_PER_CALL, ReplicateBin, ReplicateSums, Replicates, Simulator, replicate_key,
 };
 use crate::model::{Quantile, Response};
 use crate::predictions::Dtype;
@@ -75,6 +75,16 @@ impl Plan {
 }
 
 impl Simulator for Gpu {
+    fn replicates_per_call(&self, rows: u32) -> usize {
+        // Hardware does this many rows in some milliseconds, and is not busy with fewer.
+        const HARDWARE_ROWS: usize = 1 << 24;
+        let call = match self.described.kind {
+            "cpu" => ROWS_PER_CALL,
+            _ => HARDWARE_ROWS,
+        };
+        (call / rows.max(1) as usize).max(1)
+    }
+
     fn replicates(
         &self,
         replicates: &Replicates<'_>,

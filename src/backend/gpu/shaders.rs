@@ -28,12 +28,13 @@ pub enum Kernel {
     PartSort,
     ReplicateItems,
     ReplicateBins,
+    Resample,
 }
 
 impl Kernel {
     /// Every kernel.
     #[cfg(test)]
-    pub const ALL: [Kernel; 17] = [
+    pub const ALL: [Kernel; 18] = [
         Kernel::RadixCount,
         Kernel::RadixScatter,
         Kernel::ScanBlocks,
@@ -51,6 +52,7 @@ impl Kernel {
         Kernel::PartSort,
         Kernel::ReplicateItems,
         Kernel::ReplicateBins,
+        Kernel::Resample,
     ];
 
     /// Its name and text.
@@ -81,6 +83,7 @@ impl Kernel {
             Kernel::PartSort => file!("part_sort"),
             Kernel::ReplicateItems => file!("replicate_items"),
             Kernel::ReplicateBins => file!("replicate_bins"),
+            Kernel::Resample => file!("resample"),
         }
     }
 

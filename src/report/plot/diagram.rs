@@ -10,6 +10,7 @@ use super::super::{
 use super::PlotError;
 use super::canvas::{self, Anchor};
 use super::panel::{Counts, FAINT, Panel, TEXT};
+use super::profile::Profile;
 use super::words::{Caption, LINE, Legend, SMALL, fitted};
 
 /// Width of the picture in pixels.
@@ -22,7 +23,8 @@ const SIDE: f64 = WIDTH - LEFT - RIGHT;
 /// A reliability diagram as SVG: for each bin the mean label over the mean confidence, its gap to
 /// the diagonal, and the range in which it would lie with probability 1 - alpha if the
 /// probabilities were calibrated (quantiles of the binomial law of the bin's rows); beneath, a
-/// histogram of the confidences; the numbers in a caption.
+/// histogram of the confidences, and the profile of `adaptive` if it was asked for; the numbers in a
+/// caption.
 ///
 /// `result` and `binned` are parts of `evaluation`, which tells the level and what computed it.
 ///
@@ -52,7 +54,15 @@ pub fn reliability_svg(
         counts,
     };
     let axis_baseline = panel.foot() + 34.0;
-    let caption_top = axis_baseline + 16.0;
+    let tests = result.tests.iter();
+    let profile = tests
+        .filter_map(|test| test.profile.as_deref())
+        .find_map(|sums| Profile::new(sums, LEFT, SIDE));
+    let profile_top = axis_baseline + 20.0;
+    let caption_top = match &profile {
+        Some(profile) => profile_top + profile.height() + 8.0,
+        None => axis_baseline + 16.0,
+    };
     let paragraphs = paragraphs(evaluation, result, binned, counts);
     let caption = Caption::new(paragraphs.iter().map(String::as_str), WIDTH - 2.0 * MARGIN);
     let height = (caption_top + caption.height() + MARGIN - (LINE - SMALL)).ceil();
@@ -80,6 +90,9 @@ pub fn reliability_svg(
         canvas.text_upwards("mean label", label, Anchor::Middle, 12.0, TEXT)?;
         let rows = (x, panel.foot() - panel.bars / 2.0);
         canvas.text_upwards("rows", rows, Anchor::Middle, 12.0, TEXT)?;
+        if let Some(profile) = &profile {
+            profile.draw(canvas, profile_top)?;
+        }
         caption.draw(canvas, MARGIN, caption_top)
     })
 }

@@ -14,6 +14,7 @@ mod grid;
 mod html;
 mod panel;
 mod png;
+mod profile;
 mod words;
 
 pub use consistency::consistency_range;

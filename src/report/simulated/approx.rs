@@ -4,8 +4,8 @@ use std::io::{self, Write};
 
 use super::super::columns::{Align, Columns};
 use super::super::number::{count, optional, significant};
-use super::super::table::write_wrapped;
 use super::super::text::LINE;
+use super::super::text::write_wrapped;
 use super::{comment, exact, provenance, rounded, source};
 use crate::experiment::{ApproxCurve, ApproxReport, Estimator};
 

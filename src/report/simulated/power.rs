@@ -4,8 +4,8 @@ use std::io::{self, Write};
 
 use super::super::columns::{Align, Columns};
 use super::super::number::{count, significant};
-use super::super::table::write_wrapped;
 use super::super::text::LINE;
+use super::super::text::write_wrapped;
 use super::{comment, exact, provenance, rate_with_interval, rounded, source};
 use crate::experiment::{PowerCurve, PowerReport, Solved};
 
@@ -61,11 +61,12 @@ fn solved_in_words(solved: &Solved) -> String {
         return format!("Power {power} of {test}: {why}.");
     };
     let mut text = format!(
-        "n = {} rows give {test} the power {power}: simulated {} [{}, {}].",
+        "n = {} rows give {test} the power {power}: simulated {} [{}, {}] of {} replicates.",
         count(n.into()),
         rounded(solved.rate),
         rounded(solved.lower),
-        rounded(solved.upper)
+        rounded(solved.upper),
+        count(solved.replicates)
     );
     if let (Some(lower), Some(upper)) = (solved.n_lower, solved.n_upper) {
         text.push_str(&format!(

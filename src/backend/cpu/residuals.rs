@@ -1,0 +1,115 @@
+//! Residuals and null variances of sorted uniform words. Twin of `shaders/shared/model.wgsl`.
+
+use crate::model::{Quantile, Response};
+
+/// A curve as the hot loop reads it: left limit below and right limit above in each word, and a last
+/// word for confidence 1, so that no row is a special case.
+pub(super) struct Cells {
+    count: u32,
+    limits: Vec<u64>,
+}
+
+impl Cells {
+    pub(super) fn new(response: &Response) -> Option<Self> {
+        let Response::Cells { cells, limits } = response else {
+            return None;
+        };
+        let pack = |left: u32, right: u32| u64::from(left) | u64::from(right) << 32;
+        let last = limits.last().map_or(0, |limits| limits[1]);
+        let packed = limits.iter().map(|limits| pack(limits[0], limits[1]));
+        Some(Cells {
+            count: *cells,
+            limits: packed.chain([pack(last, last)]).collect(),
+        })
+    }
+
+    /// [`Response::q30`] without branches.
+    #[inline(always)]
+    fn q30(&self, confidence: u32) -> u32 {
+        let place = u64::from(confidence).wrapping_mul(u64::from(self.count));
+        let cell = (place >> 30) as usize;
+        debug_assert!(cell < self.limits.len());
+        // SAFETY: a confidence is at most 2³⁰, so the cell is at most `count`, and there are
+        // `count` + 1 words. The check would keep this from being vectorised.
+        let limits = unsafe { *self.limits.get_unchecked(cell) };
+        let left = limits as u32;
+        let difference = ((limits >> 32) as u32).wrapping_sub(left) as i32;
+        let fraction = (place as u32) << 2;
+        let size = u64::from(difference.unsigned_abs()).wrapping_mul(u64::from(fraction));
+        let part = (size.wrapping_add(1 << 31) >> 32) as u32;
+        let sign = (difference >> 31) as u32;
+        left.wrapping_add((part ^ sign).wrapping_sub(sign))
+    }
+}
+
+/// Residuals, Q30, and null variances, Q33, of rows whose uniform words and label words are given.
+pub(super) fn residuals(
+    quantile: &Quantile,
+    cells: Option<&Cells>,
+    uniform: &[u32],
+    label: &[u32],
+    residual: &mut [i32],
+    variance: &mut [u32],
+) {
+    super::simd::dispatch!(residuals_body(
+        quantile: &Quantile,
+        cells: Option<&Cells>,
+        uniform: &[u32],
+        label: &[u32],
+        residual: &mut [i32],
+        variance: &mut [u32]
+    ) -> ())
+}
+
+#[inline(always)]
+fn residuals_body(
+    quantile: &Quantile,
+    cells: Option<&Cells>,
+    uniform: &[u32],
+    label: &[u32],
+    residual: &mut [i32],
+    variance: &mut [u32],
+) {
+    let rows = uniform.len();
+    let (label, residual, variance) =
+        (&label[..rows], &mut residual[..rows], &mut variance[..rows]);
+    // Confidences stay in `variance` until the last loop.
+    match quantile {
+        Quantile::Affine { start, width } => {
+            for row in 0..rows {
+                let product = u64::from(*width).wrapping_mul(u64::from(uniform[row]));
+                variance[row] = start.wrapping_add((product.wrapping_add(1 << 31) >> 32) as u32);
+            }
+        }
+        quantile => {
+            for row in 0..rows {
+                variance[row] = quantile.q30(uniform[row]);
+            }
+        }
+    }
+    match cells {
+        None => {
+            for row in 0..rows {
+                residual[row] = of_label(label[row], variance[row], variance[row]);
+            }
+        }
+        Some(cells) => {
+            for row in 0..rows {
+                residual[row] = of_label(label[row], cells.q30(variance[row]), variance[row]);
+            }
+        }
+    }
+    for confidence in variance {
+        let product = u64::from(*confidence)
+            .wrapping_mul(u64::from((1u32 << 30).wrapping_sub(*confidence)))
+            .wrapping_add(1 << 26);
+        *confidence = (product >> 27) as u32;
+    }
+}
+
+/// The residual of a row: its label is 1 when the label word's upper 30 bits are below the chance.
+#[inline(always)]
+fn of_label(word: u32, chance: u32, confidence: u32) -> i32 {
+    let label = if (word >> 2) < chance { 1i32 << 30 } else { 0 };
+    label.wrapping_sub(confidence as i32)
+}
