@@ -4,7 +4,9 @@ mod common;
 
 use common::{DTYPES, SPREADS, Spread, batch, rows, shuffled};
 use rankece::backend::cpu::Cpu;
+use rankece::backend::gpu::DeviceOptions;
 use rankece::backend::resamples::sample_key;
+use rankece::backend::subsamples::{PopulationRows, Subsampler, Subsamples};
 use rankece::backend::{Closed, Scheme, Ties};
 use rankece::evaluation::{Binned, Evaluated, Interval, Reduction};
 use rankece::inference::intervals::{IntervalName, percentile, subsample_rows};
@@ -133,6 +135,44 @@ fn subsamples_agree_with_the_formulas() {
                     )
                 );
             }
+        }
+    }
+}
+
+/// Around the tiles of the kernel and beyond what fits a workgroup, with and without ties.
+#[test]
+fn subsamples_on_the_gpu_are_those_of_the_cpu() {
+    let Some(gpu) = common::gpu(DeviceOptions::default()) else {
+        return;
+    };
+    for spread in SPREADS {
+        for (population, size) in [
+            (1, 1),
+            (2, 1),
+            (4, 2),
+            (300, 44),
+            (700, 255),
+            (700, 256),
+            (700, 257),
+            (5000, 2049),
+            (20_000, 9000),
+        ] {
+            let (confidences, labels) = rows(Dtype::F64, population, spread, 13);
+            let batch = batch(Dtype::F64, &[(confidences, labels)]);
+            let population = PopulationRows::new(batch.rows(), 0..population);
+            let subsamples = Subsamples {
+                population: &population,
+                rows: size,
+                key: Key([size, 3]),
+                thresholds: &[],
+            };
+            // Across a change of the high word of the number.
+            let first = (1 << 32) - 5;
+            let of_gpu = gpu
+                .subsamples(&subsamples, first, 12)
+                .expect("the GPU works");
+            let of_cpu = Cpu::default().subsamples(&subsamples, first, 12);
+            assert_eq!(Ok(of_gpu), of_cpu, "{size} rows, {spread:?}");
         }
     }
 }

@@ -4,6 +4,7 @@
 //! submits, waits and reads sums back; it returns no rows.
 
 pub mod adapters;
+mod bootstrap;
 mod device;
 mod launch;
 mod parts;
