@@ -3,22 +3,27 @@
 use rayon::prelude::*;
 
 use crate::backend::cpu::Cpu;
+use crate::backend::kernels::SortedRows;
 use crate::backend::resamples::{sample_key, tied_groups};
 use crate::backend::{Backend, Binning, Closed, DeviceError, Request, Scheme, SegmentSums, Ties};
-use crate::evaluation::{Binned, EstimatorInterval, Evaluated, Gate, RankEce, Reduction, Verdict};
+use crate::evaluation::{
+    Binned, EstimatorInterval, Evaluated, Gate, RankEce, Reduction, SkceEstimates, Verdict,
+};
 use crate::inference::decision_risk::decision_risk;
 use crate::inference::gate;
 use crate::inference::intervals::{self, IntervalName, SubsampleEstimates};
 use crate::inference::tests_of_calibration::{self as tests, LabelOutcome, TestName};
 use crate::input::SegmentInfo;
-use crate::predictions::{Batch, BatchError, Confidence, Dtype};
+use crate::predictions::{Batch, BatchError, Confidence, Dtype, Word};
 use crate::random::{Key, Stream};
 use crate::resampling::{LabelledGroups, default_resamples, label_tests};
 use crate::row_resampling::{
     DEFAULT_SUBSAMPLES, Resampled, bootstrap_intervals, subsample_estimates,
 };
 use crate::statistic::log_loss::{LogLossSums, log_loss};
+use crate::statistic::skce::{Skce, SkceOptions, Wanted};
 use crate::statistic::{BinsRule, TooManyBins, binned};
+use crate::with_words;
 
 /// What to compute, and how.
 #[derive(Clone, Debug, PartialEq)]
@@ -46,6 +51,10 @@ pub struct Options {
     pub seed: u64,
     /// The largest rankECE that is accepted, if there is a gate.
     pub max_rank_ece: Option<f64>,
+    /// Whether SKCE is estimated; its tests bring the estimates they need.
+    pub skce: bool,
+    /// How SKCE and its tests are computed.
+    pub skce_options: SkceOptions,
 }
 
 impl Default for Options {
@@ -62,6 +71,8 @@ impl Default for Options {
             alpha: 0.05,
             seed: 1,
             max_rank_ece: None,
+            skce: false,
+            skce_options: SkceOptions::default(),
         }
     }
 }
@@ -111,18 +122,23 @@ pub fn evaluate(
     let dtype = batch.dtype();
     let (request, rules) = request(&batch, options)?;
     let losses = log_loss(&batch);
+    // Before the backend sorts: disjoint pairs are those of the input.
+    let skce: Vec<Option<Skce>> = (0..batch.segments())
+        .map(|index| skce(&batch, index, options))
+        .collect();
     let labels = tests_of_labels(&batch, options, backend)?;
     let sums = backend.sums(&mut batch, &request)?;
-    let numbers = sums.iter().zip(losses).zip(&labels);
+    let numbers = sums.iter().zip(losses).zip(&labels).zip(skce);
     std::iter::zip(segments, numbers)
         .enumerate()
-        .map(|(index, (info, ((sums, loss), labels)))| {
+        .map(|(index, (info, (((sums, loss), labels), skce)))| {
             let segment = Segment {
                 dtype,
                 index,
                 sums,
                 loss,
                 labels,
+                skce,
                 request: &request,
                 rules: &rules,
             };
@@ -295,6 +311,7 @@ struct Segment<'a> {
     sums: &'a SegmentSums,
     loss: LogLossSums,
     labels: &'a [(TestName, LabelOutcome)],
+    skce: Option<Skce>,
     request: &'a Request,
     rules: &'a [BinsRule],
 }
@@ -363,12 +380,54 @@ impl Segment<'_> {
                 &options.tests,
                 sums,
                 self.labels,
+                self.skce.as_ref(),
                 options.ties,
                 options.alpha,
             ),
             binned,
-            skce: None,
+            skce: self.skce.as_ref().map(|skce| estimates(skce, options)),
         }
+    }
+}
+
+/// SKCE of one segment, if the estimates or a test with a kernel are asked for. Always on the CPU: what
+/// has an exponential function in it would not be the same bits on every device.
+fn skce(batch: &Batch, index: usize, options: &Options) -> Option<Skce> {
+    let asks = |name| options.tests.contains(&name);
+    let (unbiased, linear) = (asks(TestName::SkceU), asks(TestName::SkceL));
+    if !(options.skce || unbiased || linear) {
+        return None;
+    }
+    let own = &options.skce_options;
+    let wanted = Wanted {
+        all_pairs: options.skce,
+        resamples: unbiased.then(|| Key::for_stream(options.seed, own.stream(), 0).child(0, 0)),
+        disjoint_pairs: options.skce || linear,
+    };
+    let dtype = batch.dtype();
+    let range = batch.offsets()[index]..batch.offsets()[index + 1];
+    Some(with_words!(batch.rows(), words => {
+        let words = &words[range];
+        let in_order = words.iter().map(|word| {
+            (dtype.value(word.confidence_bits()), word.label())
+        });
+        Skce::new(own, wanted, &SortedRows::of_words(dtype, words), in_order)
+    }))
+}
+
+/// What is shown of SKCE.
+fn estimates(skce: &Skce, options: &Options) -> SkceEstimates {
+    let own = &options.skce_options;
+    let resampled = options.tests.contains(&TestName::SkceU);
+    SkceEstimates {
+        kernel: skce.kernel,
+        bandwidth_rule: own.bandwidth.to_string(),
+        bandwidth: skce.bandwidth.ok(),
+        unbiased: skce.unbiased(),
+        biased: skce.biased(),
+        linear: skce.linear(),
+        null: resampled.then_some(skce.null),
+        undefined: skce.bandwidth.err().map(|why| why.to_string()),
     }
 }
 

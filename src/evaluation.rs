@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use crate::backend::kernels::{Kernel, SkceNull};
 use crate::backend::{Closed, Scheme, Ties};
 use crate::predictions::Dtype;
 
@@ -113,8 +114,29 @@ pub struct Evaluated {
     pub tests: Vec<TestResult>,
     /// Binned estimates, one for each binning.
     pub binned: Vec<Binned>,
-    /// Kernel estimates; none were asked for.
-    pub skce: Option<()>,
+    /// Kernel estimates; none if not asked for, nor a test that is made of them.
+    pub skce: Option<SkceEstimates>,
+}
+
+/// Estimates of the squared kernel calibration error.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct SkceEstimates {
+    /// The kernel.
+    pub kernel: Kernel,
+    /// How the bandwidth was chosen: `median`, or a number as given.
+    pub bandwidth_rule: String,
+    /// γ, the bandwidth; none where the median distance is 0, and then no estimate either.
+    pub bandwidth: Option<f64>,
+    /// 2/(n(n-1)) Σ_{i<j} h_ij; none with fewer than two rows.
+    pub unbiased: Option<f64>,
+    /// (1/n²) Σ_{i,j} h_ij.
+    pub biased: Option<f64>,
+    /// The mean of h over disjoint pairs in input order.
+    pub linear: Option<f64>,
+    /// The law of the resamples, if the test `skce-u` was asked for.
+    pub null: Option<SkceNull>,
+    /// Why there is no estimate.
+    pub undefined: Option<String>,
 }
 
 /// rankECE with its intervals.

@@ -28,6 +28,10 @@ pub enum Stream {
     Subsample = 5,
     /// Rows drawn with replacement.
     Bootstrap = 6,
+    /// Rows that a resample of SKCE draws with replacement.
+    Multinomial = 7,
+    /// Signs of a resample of SKCE.
+    Wild = 8,
     /// Coefficients of the curve `random-fourier`.
     Curve = 9,
     /// Data of `selfcheck`.

@@ -41,7 +41,7 @@ fn article() -> SegmentSums {
 }
 
 fn run(name: TestName, sums: &SegmentSums, ties: Ties, alpha: f64) -> TestResult {
-    let results = tests_of_calibration::run(&[name], sums, &[], ties, alpha);
+    let results = tests_of_calibration::run(&[name], sums, &[], None, ties, alpha);
     assert_eq!(results.len(), 1);
     let [result] = <[TestResult; 1]>::try_from(results).unwrap();
     assert_eq!(result.name, name.as_str());
@@ -164,7 +164,7 @@ fn names_are_those_of_the_command_line() {
     assert_eq!(TestName::ALL.as_slice(), TestName::value_variants());
     let sums = article();
     let names = [TestName::FiniteSample, TestName::Asymptotic];
-    let results = tests_of_calibration::run(&names, &sums, &[], Ties::Average, 0.05);
+    let results = tests_of_calibration::run(&names, &sums, &[], None, Ties::Average, 0.05);
     let order: Vec<&str> = results.iter().map(|result| result.name).collect();
     assert_eq!(order, ["finite-sample", "asymptotic"]);
     for name in IntervalName::ALL {

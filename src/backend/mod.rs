@@ -7,6 +7,7 @@ pub mod bootstrap;
 pub mod cpu;
 pub(crate) mod edges;
 pub mod gpu;
+pub mod kernels;
 mod piece;
 pub mod replicates;
 pub mod resamples;

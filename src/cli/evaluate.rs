@@ -11,6 +11,7 @@ use super::backend::{self, Chosen};
 use super::failure::{DONE, Failure, GATE_NOT_MET, GATE_UNDECIDED};
 use super::messages::Messages;
 use super::output;
+use crate::backend::kernels::{Kernel, Method, SkceNull};
 use crate::backend::{Closed, Scheme, Ties};
 use crate::evaluate::{self, Options, overall_gate};
 use crate::evaluation::{Evaluated, Evaluation, Verdict};
@@ -19,6 +20,7 @@ use crate::inference::tests_of_calibration::TestName;
 use crate::input::{self, Reduce};
 use crate::report::{self, plot};
 use crate::statistic::BinsRule;
+use crate::statistic::skce::{self, Bandwidth, SkceOptions};
 
 /// Flags of `evaluate`.
 #[derive(Args, Clone, Debug)]
@@ -74,7 +76,7 @@ pub struct Evaluate {
     #[arg(long, value_enum, default_value_t, value_name = "SIDE")]
     closed: Closed,
     /// Tests of calibration: asymptotic, conditional, finite-sample, monte-carlo, adaptive, ks, kuiper,
-    /// spiegelhalter, or all, or none
+    /// spiegelhalter, skce-u, skce-l, or all, or none
     #[arg(
         long,
         value_name = "LIST",
@@ -82,10 +84,15 @@ pub struct Evaluate {
         default_value = "asymptotic,conditional,finite-sample,adaptive"
     )]
     tests: Vec<TestChoice>,
-    /// Resamples of monte-carlo, adaptive, ks, kuiper and of the intervals subsample and bootstrap
-    /// [default: 999; but for subsample, fewer beyond a million rows]
-    #[arg(long, value_name = "B", value_parser = clap::value_parser!(u32).range(1..), allow_negative_numbers = true)]
+    /// Resamples of tests and intervals [default: 999 for monte-carlo, adaptive, ks, kuiper and the
+    /// intervals subsample and bootstrap, all but subsample fewer beyond a million rows; 100 for skce-u]
+    #[arg(long, value_name = "B", value_parser = clap::value_parser!(u32).range(1..=MOST_RESAMPLES), allow_negative_numbers = true)]
     resamples: Option<u32>,
+    /// Estimate SKCE, the squared kernel calibration error: unbiased, biased and linear
+    #[arg(long)]
+    skce: bool,
+    #[command(flatten)]
+    kernel: KernelFlags,
     /// Intervals around rankECE: neighbour, concentration, subsample; the gate uses the first. Beside
     /// them bootstrap: intervals of the binned estimates. Or none
     #[arg(
@@ -103,6 +110,61 @@ pub struct Evaluate {
     timings: bool,
     #[command(flatten)]
     common: Common,
+}
+
+/// Flags of SKCE and its tests.
+#[derive(Args, Clone, Debug)]
+struct KernelFlags {
+    /// The kernel of SKCE [default: gaussian]
+    #[arg(long, value_enum, value_name = "NAME")]
+    kernel: Option<Kernel>,
+    /// The kernel's bandwidth: median (of the distances between confidences), or a number [default:
+    /// median]
+    #[arg(long, value_name = "median|NUMBER", allow_hyphen_values = true)]
+    bandwidth: Option<Bandwidth>,
+    /// The null resamples of skce-u. multinomial: rows drawn with replacement; wild: random signs;
+    /// monte-carlo: labels drawn from the confidences, valid at any n [default: multinomial]
+    #[arg(long, value_enum, value_name = "NAME")]
+    skce_null: Option<SkceNull>,
+}
+
+/// The most resamples: their numbers fit a word of random numbers.
+const MOST_RESAMPLES: i64 = 1 << 31;
+
+impl KernelFlags {
+    /// Refuses flags of what is not computed.
+    fn check(&self, tests: &[TestName], skce: bool) -> Result<(), Failure> {
+        let unbiased = tests.contains(&TestName::SkceU);
+        let any = skce || unbiased || tests.contains(&TestName::SkceL);
+        let refuse = |flag: &str, what: &str| {
+            Err(Failure::input(format!(
+                "{flag} is for {what}, which is not asked for; add it, or leave {flag} out"
+            )))
+        };
+        let estimates = "--skce or --tests skce-u,skce-l";
+        match self {
+            KernelFlags {
+                kernel: Some(_), ..
+            } if !any => refuse("--kernel", estimates),
+            KernelFlags {
+                bandwidth: Some(_), ..
+            } if !any => refuse("--bandwidth", estimates),
+            KernelFlags {
+                skce_null: Some(_), ..
+            } if !unbiased => refuse("--skce-null", "--tests skce-u"),
+            _ => Ok(()),
+        }
+    }
+
+    fn options(&self, resamples: Option<u32>) -> SkceOptions {
+        SkceOptions {
+            kernel: self.kernel.unwrap_or_default(),
+            bandwidth: self.bandwidth.unwrap_or_default(),
+            null: self.skce_null.unwrap_or_default(),
+            resamples: resamples.unwrap_or(skce::RESAMPLES),
+            method: Method::Fastest,
+        }
+    }
 }
 
 /// A test, or all of them, or none.
@@ -179,6 +241,7 @@ impl Evaluate {
     /// What the user must be told.
     pub fn run(&self) -> Result<u8, Failure> {
         self.check()?;
+        self.kernel.check(&self.test_names(), self.skce)?;
         let messages = Messages::new(self.common.quiet);
         let chosen = backend::choose(&self.common.backend, messages)?;
 
@@ -299,6 +362,15 @@ impl Evaluate {
         Ok(())
     }
 
+    /// The tests, each once.
+    fn test_names(&self) -> Vec<TestName> {
+        distinct(self.tests.iter().flat_map(|choice| match choice {
+            TestChoice::None => Vec::new(),
+            TestChoice::All => TestName::ALL.to_vec(),
+            TestChoice::One(test) => vec![*test],
+        }))
+    }
+
     fn read(&self, messages: Messages) -> Result<Vec<input::Loaded>, Failure> {
         let options = input::Options {
             confidence: self.confidence.clone(),
@@ -329,17 +401,12 @@ impl Evaluate {
         chosen: &Chosen,
         messages: Messages,
     ) -> Result<Vec<Evaluated>, Failure> {
-        let tests = self.tests.iter().flat_map(|choice| match choice {
-            TestChoice::None => Vec::new(),
-            TestChoice::All => TestName::ALL.to_vec(),
-            TestChoice::One(test) => vec![*test],
-        });
         let options = Options {
             ties: self.ties,
             bins: distinct(self.bins.iter().copied()),
             schemes: distinct(self.bin_scheme.iter().copied()),
             closed: self.closed,
-            tests: distinct(tests),
+            tests: self.test_names(),
             resamples: self.resamples,
             intervals: distinct(self.interval.iter().filter_map(|choice| match choice {
                 IntervalChoice::One(name) => Some(*name),
@@ -349,6 +416,8 @@ impl Evaluate {
             alpha: self.common.alpha,
             seed: self.common.seed,
             max_rank_ece: self.max_rank_ece,
+            skce: self.skce,
+            skce_options: self.kernel.options(self.resamples),
         };
         let _progress = messages.progress("computing".to_owned());
         let mut results: Vec<(usize, Evaluated)> = Vec::new();

@@ -18,6 +18,7 @@ use crate::random::Key;
 use crate::resampling::{LabelledGroups, label_tests};
 use crate::with_words;
 
+use super::kernel::KernelJob;
 use super::point::{Columns, Source};
 
 /// Why a source cannot be drawn from.
@@ -240,6 +241,19 @@ pub struct Job<'a> {
     pub resamples: u32,
     /// Where bins begin, for each binning.
     pub thresholds: &'a [Vec<u32>],
+    /// What tests with a kernel need, if any is asked for.
+    pub kernel: Option<KernelJob>,
+}
+
+impl Job<'_> {
+    /// The pairs of rows of a replicate whose kernels are computed.
+    pub fn pairs(&self) -> u64 {
+        let rows = u64::from(self.rows);
+        match self.kernel {
+            Some(kernel) if kernel.unbiased => rows * rows / 2,
+            _ => 0,
+        }
+    }
 }
 
 impl<'a> Job<'a> {

@@ -27,6 +27,7 @@ pub mod rank_ece;
 pub mod resampling;
 pub mod sample;
 pub mod scores;
+pub mod skce;
 pub mod tests_of_calibration;
 
 pub use sample::{Group, Sample};

@@ -9,7 +9,9 @@
 //! `…_level`, `…_resamples`, `…_undefined`, and `subsample_rows`; for each test
 //! `asymptotic_statistic`, `…_threshold`, `…_p_value`, `…_p_value_asymptotic`, `…_reject`,
 //! `…_resamples`, `…_undefined`, `…_note`; for each binning `ece_l1_equal_width_right_10` and so on,
-//! and for its intervals `ece_l1_bootstrap_lower_equal_width_right_10` and so on; then `gate_limit`, `version`, `seed`, `alpha`. Signs other than letters and digits become `_` in
+//! and for its intervals `ece_l1_bootstrap_lower_equal_width_right_10` and so on; then, if asked for,
+//! `skce_kernel`, `skce_bandwidth_rule`, `skce_bandwidth`, `skce_unbiased`, `skce_biased`,
+//! `skce_linear`, `skce_null`, `skce_undefined`; then `gate_limit`, `version`, `seed`, `alpha`. Signs other than letters and digits become `_` in
 //! these names (`finite_sample_p_value`), never in those of group columns. The bins themselves are
 //! in JSON only.
 
@@ -17,7 +19,7 @@ use std::collections::HashSet;
 use std::io::{self, Write};
 
 use crate::backend::{Closed, Scheme};
-use crate::evaluation::{Binned, Evaluated, Evaluation, Interval, TestResult};
+use crate::evaluation::{Binned, Evaluated, Evaluation, Interval, SkceEstimates, TestResult};
 use crate::inference::intervals::IntervalName;
 
 use super::{distinct, reduction_name, ties_name, verdict_name};
@@ -66,6 +68,9 @@ fn columns(evaluation: &Evaluation) -> Vec<Column<'_>> {
     columns.extend(interval_columns(results));
     columns.extend(test_columns(results));
     columns.extend(binning_columns(results));
+    if results.iter().any(|r| r.skce.is_some()) {
+        columns.extend(skce_columns());
+    }
     let limit = evaluation.gate.map(|gate| gate.limit);
     columns.push(Column::new("gate_limit", move |_| number(limit)));
     columns.push(Column::new("version", |_| evaluation.version.clone()));
@@ -193,6 +198,27 @@ fn test_columns(results: &[Evaluated]) -> Vec<Column<'static>> {
         push("note", |t| optional(t.note.as_ref()));
     }
     columns
+}
+
+/// What SKCE has, if it was asked for.
+fn skce_columns() -> Vec<Column<'static>> {
+    let column = |name: &str, field: fn(&SkceEstimates) -> String| {
+        Column::new(name, move |r| {
+            r.skce.as_ref().map(field).unwrap_or_default()
+        })
+    };
+    vec![
+        column("skce_kernel", |s| s.kernel.as_str().to_owned()),
+        column("skce_bandwidth_rule", |s| s.bandwidth_rule.clone()),
+        column("skce_bandwidth", |s| number(s.bandwidth)),
+        column("skce_unbiased", |s| number(s.unbiased)),
+        column("skce_biased", |s| number(s.biased)),
+        column("skce_linear", |s| number(s.linear)),
+        column("skce_null", |s| {
+            s.null.map_or("", |null| null.as_str()).to_owned()
+        }),
+        column("skce_undefined", |s| optional(s.undefined.as_ref())),
+    ]
 }
 
 /// Seven columns for each binning, and five for the interval of each estimate.

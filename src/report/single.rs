@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use crate::evaluation::{Binned, Evaluated, RankEce, Reduction, TestResult};
+use crate::evaluation::{Binned, Evaluated, RankEce, Reduction, SkceEstimates, TestResult};
 use crate::inference::tests_of_calibration::{ErrorScale, TestName};
 
 use super::columns::{Align, Columns};
@@ -26,6 +26,10 @@ pub fn write(result: &Evaluated, alpha: f64, out: &mut impl Write) -> io::Result
     if !result.binned.is_empty() {
         writeln!(out)?;
         write_binned(result, out)?;
+    }
+    if let Some(skce) = &result.skce {
+        writeln!(out)?;
+        write_skce(skce, out)?;
     }
     if !result.tests.is_empty() {
         writeln!(out)?;
@@ -159,6 +163,37 @@ fn write_binned_intervals(binned: &Binned, out: &mut impl Write) -> io::Result<(
         }
         let name = format!("    {:<16} ", of_estimator.estimator);
         write_wrapped(&name, &interval_for_people(interval), out)?;
+    }
+    Ok(())
+}
+
+fn write_skce(skce: &SkceEstimates, out: &mut impl Write) -> io::Result<()> {
+    let null = skce.null.map_or(String::new(), |null| {
+        format!(", skce-u against {} resamples", null.as_str())
+    });
+    let bandwidth = match (skce.bandwidth, skce.bandwidth_rule.as_str()) {
+        (Some(bandwidth), "median") => {
+            format!("bandwidth {}, the median distance", significant(bandwidth))
+        }
+        (Some(bandwidth), _) => format!("bandwidth {}", significant(bandwidth)),
+        (None, _) => "no bandwidth".to_owned(),
+    };
+    fact(
+        "SKCE",
+        &format!("{} kernel, {bandwidth}{null}", skce.kernel.as_str()),
+        out,
+    )?;
+    if let Some(why) = &skce.undefined {
+        return fact("  undefined", why, out);
+    }
+    for (name, value) in [
+        ("  unbiased", skce.unbiased),
+        ("  biased", skce.biased),
+        ("  linear", skce.linear),
+    ] {
+        if let Some(value) = value {
+            fact(name, &significant(value), out)?;
+        }
     }
     Ok(())
 }

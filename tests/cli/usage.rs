@@ -36,7 +36,7 @@ fn unknown_names_are_refused_with_the_known_ones() {
             &[
                 "chi-square",
                 "--tests",
-                "asymptotic, conditional, finite-sample, monte-carlo, adaptive, ks, kuiper, spiegelhalter, and all",
+                "asymptotic, conditional, finite-sample, monte-carlo, adaptive, ks, kuiper, spiegelhalter, skce-u, skce-l, and all",
             ] as &[_],
         ),
         ("--tests asymptotic,ks2", &["ks2", "--tests"]),

@@ -11,6 +11,7 @@ mod resample;
 mod residuals;
 mod side_by_side;
 mod simd;
+pub mod skce;
 mod sort_lanes;
 mod sort_uniform;
 mod subsample;
