@@ -107,11 +107,9 @@ fn first_words(key: Key, row: u32, resample: u32) -> [u32; LANES] {
     const ROTATIONS: [u32; 8] = [13, 15, 26, 6, 17, 29, 16, 24];
     let [k0, k1] = key.0;
     let schedule = [k0, k1, 0x1BD1_1BDA ^ k0 ^ k1];
-    let mut x0 = [0; LANES];
+    let mut x0: [u32; LANES] =
+        std::array::from_fn(|lane| row.wrapping_add(lane as u32).wrapping_add(k0));
     let mut x1 = [resample.wrapping_add(k1); LANES];
-    for lane in 0..LANES {
-        x0[lane] = row.wrapping_add(lane as u32).wrapping_add(k0);
-    }
     for round in 0..20 {
         for lane in 0..LANES {
             x0[lane] = x0[lane].wrapping_add(x1[lane]);
@@ -161,7 +159,7 @@ mod tests {
         let mut cells = vec![CellSums::default(); bootstrap.ends.len()];
         for row in 0..rows.len() as u32 {
             let word = threefry(bootstrap.key.child(0, 2), [row, resample])[0];
-            let rank = (u128::from(word) * rows.len() as u128 >> 32) as usize;
+            let rank = ((u128::from(word) * rows.len() as u128) >> 32) as usize;
             let cell = bootstrap.ends.iter().filter(|&&end| end as usize <= rank);
             let sums = &mut cells[cell.count()];
             sums.rows += 1;
