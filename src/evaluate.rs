@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 
 use crate::backend::cpu::Cpu;
-use crate::backend::kernels::SortedRows;
+use crate::backend::kernels::{Kernel, SortedRows};
 use crate::backend::resamples::{sample_key, tied_groups};
 use crate::backend::{Backend, Binning, Closed, DeviceError, Request, Scheme, SegmentSums, Ties};
 use crate::evaluation::{
@@ -55,6 +55,14 @@ pub struct Options {
     pub skce: bool,
     /// How SKCE and its tests are computed.
     pub skce_options: SkceOptions,
+}
+
+impl Options {
+    /// Whether SKCE is asked for with a kernel that takes all pairs of rows.
+    pub fn compares_all_pairs(&self) -> bool {
+        (self.skce || self.tests.contains(&TestName::SkceU))
+            && self.skce_options.kernel == Kernel::Gaussian
+    }
 }
 
 impl Default for Options {

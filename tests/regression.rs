@@ -114,6 +114,7 @@ fn options(scheme: Scheme, closed: Closed, bins: u64) -> Options {
         ],
         schemes: vec![scheme],
         closed,
+        resamples: Some(19),
         ..Options::default()
     }
 }
@@ -397,6 +398,7 @@ fn order_of_rows() {
                     let options = Options {
                         ties,
                         schemes: vec![Scheme::EqualWidth, Scheme::EqualMass],
+                        resamples: Some(19),
                         ..Options::default()
                     };
                     let json = |batch: Batch| {

@@ -128,6 +128,9 @@ struct KernelFlags {
     skce_null: Option<SkceNull>,
 }
 
+/// Rows whose pairs are compared in some seconds.
+const ROWS_OF_QUICK_PAIRS: usize = 20_000;
+
 /// The most resamples: their numbers fit a word of random numbers.
 const MOST_RESAMPLES: i64 = 1 << 31;
 
@@ -242,6 +245,7 @@ impl Evaluate {
     pub fn run(&self) -> Result<u8, Failure> {
         self.check()?;
         self.kernel.check(&self.test_names(), self.skce)?;
+        self.check_resamples()?;
         let messages = Messages::new(self.common.quiet);
         let chosen = backend::choose(&self.common.backend, messages)?;
 
@@ -281,6 +285,28 @@ impl Evaluate {
             Some(Verdict::Exceeds) => GATE_NOT_MET,
             Some(Verdict::Undecided) => GATE_UNDECIDED,
         })
+    }
+
+    /// Refuses a number of resamples that nothing would draw.
+    fn check_resamples(&self) -> Result<(), Failure> {
+        let tests = self.test_names();
+        let of_tests = tests
+            .iter()
+            .any(|test| test.resamples_labels() || *test == TestName::SkceU);
+        let of_intervals = self.interval.iter().any(|choice| {
+            matches!(
+                choice,
+                IntervalChoice::Bootstrap | IntervalChoice::One(IntervalName::Subsample)
+            )
+        });
+        if self.resamples.is_some() && !of_tests && !of_intervals {
+            return Err(Failure::input(
+                "--resamples is for tests and intervals that resample, and none is asked for; add \
+                 one of --tests monte-carlo,adaptive,ks,kuiper,skce-u or --interval \
+                 subsample,bootstrap, or leave --resamples out",
+            ));
+        }
+        Ok(())
     }
 
     /// Refuses what cannot work before anything is read.
@@ -422,6 +448,20 @@ impl Evaluate {
         let _progress = messages.progress("computing".to_owned());
         let mut results: Vec<(usize, Evaluated)> = Vec::new();
         for merged in input::merge(files) {
+            let sizes = merged
+                .batch
+                .offsets()
+                .windows(2)
+                .map(|ends| ends[1] - ends[0]);
+            if let Some(rows) = sizes.max()
+                && rows > ROWS_OF_QUICK_PAIRS
+                && options.compares_all_pairs()
+            {
+                messages.note(&format!(
+                    "a Gaussian kernel is taken of all pairs of {rows} rows, which takes n² time; \
+                     --kernel laplace takes n log n"
+                ));
+            }
             let evaluated =
                 evaluate::evaluate(merged.batch, merged.segments, &options, chosen.backend())?;
             results.extend(std::iter::zip(merged.places, evaluated));

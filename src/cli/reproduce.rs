@@ -21,7 +21,8 @@ use crate::statistic::skce;
 /// Flags of `reproduce`.
 #[derive(Args, Clone, Debug)]
 pub struct Reproduce {
-    /// fig3, fig4, fig5, figA2, figA3, figA4, figA5, figA6 (run times, measured), figC7, or all
+    /// fig3, fig4, fig5, figA2, figA3, figA4, figA5, figA6 (run times, measured), figC7, or all of
+    /// them; or power-study, all tests against many errors
     #[arg(value_name = "FIGURE")]
     figure: String,
     /// Files of predictions for fig4 and figA3 [default: those in examples/data]
@@ -40,7 +41,7 @@ pub struct Reproduce {
     )]
     picture: Vec<Picture>,
     /// Replicates of each point [default: as in the paper, 100 for estimates (50 for figC7), and
-    /// 200 for tests, 5 for run times]
+    /// 200 for tests, 5 for run times; 1000 for power-study]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     replicates: Option<u64>,
     /// Seed of everything random
@@ -128,8 +129,9 @@ impl Reproduce {
             }
             return Ok(all.to_vec());
         }
-        let Some(&name) = all.iter().find(|name| **name == self.figure) else {
-            let names: Vec<String> = all.map(str::to_owned).to_vec();
+        let known = [all.as_slice(), &[figures::POWER_STUDY]].concat();
+        let Some(&name) = known.iter().find(|name| **name == self.figure) else {
+            let names: Vec<String> = known.iter().map(|&name| name.to_owned()).collect();
             return Err(Failure::input(format!(
                 "no figure is named `{}`; there are {}, and `all`",
                 self.figure,

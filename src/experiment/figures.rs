@@ -47,7 +47,10 @@ pub enum Across {
     Periods,
 }
 
-/// The names of all figures, in the order of the paper.
+/// The comparison of all tests, which is ours and not of the paper.
+pub const POWER_STUDY: &str = "power-study";
+
+/// The names of all figures of the paper, in its order.
 pub const NAMES: [&str; 9] = [
     "fig3", "fig4", "fig5", "figA2", "figA3", "figA4", "figA5", "figA6", "figC7",
 ];
@@ -81,8 +84,8 @@ fn rows_up_to(most: usize) -> String {
 }
 
 impl PaperFigure {
-    /// A figure by its name, which is one of [`NAMES`]; none for [`RUN_TIMES`]. `populations` are files and their numbers of
-    /// rows, for `fig4` and `figA3`.
+    /// A figure by its name, which is one of [`NAMES`] or [`POWER_STUDY`]; none for [`RUN_TIMES`].
+    /// `populations` are files and their numbers of rows, for `fig4` and `figA3`.
     pub fn new(name: &str, populations: &[(String, usize)]) -> Option<Self> {
         let tests = |name, title, charts| PaperFigure {
             name,
@@ -165,6 +168,15 @@ impl PaperFigure {
                 shapes: false,
                 replicates: 50,
                 charts: oscillating_charts(),
+            },
+            POWER_STUDY => PaperFigure {
+                columns: 4,
+                replicates: 1000,
+                ..tests(
+                    POWER_STUDY,
+                    "Power of all tests of calibration at level 0.05, and their type I error",
+                    study_charts(),
+                )
             },
             _ => return None,
         })
@@ -263,6 +275,54 @@ fn power_charts(curve: &str) -> Vec<PaperChart> {
         chart("(b) power, n = 200", "", curve, Across::Rho, "200"),
         chart("(c) power, ρ = 0.3", "0.3", curve, Across::N, ""),
     ]
+}
+
+/// Every curve of the specification on uniform confidences, two on beta laws, and two plain errors
+/// beside them: all confidences too low by 0.05, and odds that are a power of what they should be.
+fn study_charts() -> Vec<PaperChart> {
+    const TEMPERATURE: &str = "z^0.7/(z^0.7 + (1-z)^0.7)";
+    let uniform = [
+        ("calibrated", "calibrated"),
+        ("z + 0.05", "z + 0.05"),
+        ("odds to the power 0.7", TEMPERATURE),
+        ("quadratic", "quadratic"),
+        ("linear", "linear"),
+        ("quartic", "quartic"),
+        ("power 15", "power-15"),
+        ("spikes", "spikes"),
+        ("increasing frequency", "increasing-frequency"),
+        ("staircase", "staircase"),
+        ("gaussian", "gaussian"),
+        ("sawtooth", "sawtooth"),
+        ("random fourier", "random-fourier"),
+        ("weierstrass", "weierstrass"),
+        ("square wave", "square-wave"),
+    ];
+    let uniform = uniform.map(|(title, curve)| (title, "uniform", curve));
+    let others = [
+        ("calibrated, ρ = 0.15", "beta:0.15", "calibrated"),
+        ("quartic, ρ = 0.15", "beta:0.15", "quartic"),
+        ("power 15, ρ = 0.3", "beta:0.3", "power-15"),
+        ("oscillating", "uniform:0.2,0.8", "oscillating:0.2,100"),
+    ];
+    let chart = |(title, law, curve): (&str, &str, &str)| PaperChart {
+        title: title.to_owned(),
+        across: Across::N,
+        small_rates: curve == "calibrated",
+        values: vec![
+            ("law", law.to_owned()),
+            ("curve", curve.to_owned()),
+            ("n", "100,200,500,1000".to_owned()),
+            (
+                "tests",
+                "asymptotic,conditional,finite-sample,monte-carlo,adaptive,ks,kuiper,spiegelhalter,\
+                 skce-u,skce-l"
+                    .to_owned(),
+            ),
+            ("kernel", "laplace".to_owned()),
+        ],
+    };
+    uniform.into_iter().chain(others).map(chart).collect()
 }
 
 fn oscillating_charts() -> Vec<PaperChart> {

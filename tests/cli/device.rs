@@ -212,7 +212,7 @@ fn a_device_that_fails_under_another_file_goes_on_with_all_of_them() {
     let arguments = format!("{NFL} {FLIGHTS_F32} --resamples 19 --format json");
     let expected = evaluate(&format!("{arguments} --backend cpu")).done();
     let mut recovered = 0;
-    for after in (16..200).step_by(7) {
+    for after in (16..200).step_by(3) {
         let outcome = evaluate(&format!("{arguments} --backend gpu"))
             .environment("RANKECE_FAULT", &format!("lost:{after}"))
             .done();
