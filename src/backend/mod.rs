@@ -161,7 +161,7 @@ pub enum DeviceError {
 }
 
 /// Something that turns batches into sums.
-pub trait Backend: resamples::Resampler {
+pub trait Backend: resamples::Resampler + kernels::PairSummer {
     /// The sums of every segment, in order.
     ///
     /// Rows may be left in another order within their segments; with [`Ties::Stable`] call it once.

@@ -13,6 +13,7 @@ mod replicates;
 mod resamples;
 mod scan;
 mod shaders;
+mod skce;
 mod sort;
 
 use std::cell::Cell;

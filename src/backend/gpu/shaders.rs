@@ -29,12 +29,14 @@ pub enum Kernel {
     ReplicateItems,
     ReplicateBins,
     Resample,
+    SkceForm,
+    SkceForms,
 }
 
 impl Kernel {
     /// Every kernel.
     #[cfg(test)]
-    pub const ALL: [Kernel; 18] = [
+    pub const ALL: [Kernel; 20] = [
         Kernel::RadixCount,
         Kernel::RadixScatter,
         Kernel::ScanBlocks,
@@ -53,6 +55,8 @@ impl Kernel {
         Kernel::ReplicateItems,
         Kernel::ReplicateBins,
         Kernel::Resample,
+        Kernel::SkceForm,
+        Kernel::SkceForms,
     ];
 
     /// Its name and text.
@@ -84,6 +88,8 @@ impl Kernel {
             Kernel::ReplicateItems => file!("replicate_items"),
             Kernel::ReplicateBins => file!("replicate_bins"),
             Kernel::Resample => file!("resample"),
+            Kernel::SkceForm => file!("skce_form"),
+            Kernel::SkceForms => file!("skce_forms"),
         }
     }
 
@@ -110,6 +116,7 @@ fn shared(name: &str) -> Option<&'static str> {
         "fixed_point",
         "items",
         "model",
+        "pair_kernel",
         "placement",
         "rows",
         "scan",
