@@ -39,6 +39,8 @@ pub struct Gpu {
     device: Device,
     described: Adapter,
     budget: Cell<u64>,
+    /// Whether pair sums were held against the CPU.
+    pair_sums_proven: Cell<bool>,
     stages: Option<StageTimes>,
 }
 
@@ -52,6 +54,7 @@ impl Gpu {
             device: Device::open(found, options)?,
             described: found.described.clone(),
             budget: Cell::new(0),
+            pair_sums_proven: Cell::new(false),
             stages: None,
         })
     }

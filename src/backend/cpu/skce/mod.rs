@@ -50,9 +50,9 @@ pub(in crate::backend) struct Exact<'a> {
     rows: &'a SortedRows,
     forms: Forms<'a>,
     /// Σ_{i,j} h_ij.
-    all: f64,
+    pub(in crate::backend) all: f64,
     /// Σ_i h_ii.
-    diagonal: f64,
+    pub(in crate::backend) diagonal: f64,
 }
 
 impl<'a> Exact<'a> {
@@ -70,17 +70,31 @@ impl<'a> Exact<'a> {
 
     /// How many of the resamples `which` have a statistic at least as large as the sample's.
     pub(in crate::backend) fn at_least(&self, resamples: &SkceResamples, which: &[u32]) -> u32 {
-        let groups = self.rows.confidence.len();
-        if groups == 0 {
+        if self.rows.confidence.is_empty() {
             // All statistics are 0. There are at most as many as resamples.
             return which.len() as u32;
         }
         let resampler = Resampler::new(self.rows, resamples, self.all, self.diagonal);
         let threshold = resampler.threshold();
+        let statistics = self.statistics(&resampler, which);
+        let found = statistics
+            .iter()
+            .filter(|&&statistic| statistic >= threshold);
+        // At most as many as resamples.
+        found.count() as u32
+    }
+
+    /// The statistics of the resamples `which`; there is a row at least.
+    pub(in crate::backend) fn statistics(
+        &self,
+        resampler: &Resampler<'_>,
+        which: &[u32],
+    ) -> Vec<f64> {
+        let groups = self.rows.confidence.len();
         let blocks = which.len().div_ceil(LANES);
         let at_once = (MOST_AT_ONCE / groups).clamp(1, blocks.max(1));
         let mut vectors = vec![[0.0; LANES]; groups * at_once];
-        let mut found = 0;
+        let mut statistics = Vec::with_capacity(which.len());
         for which in which.chunks(at_once * LANES) {
             let vectors = &mut vectors[..which.len().div_ceil(LANES) * groups];
             let diagonals: Vec<Lanes> = vectors
@@ -92,12 +106,11 @@ impl<'a> Exact<'a> {
                 .collect();
             let values = self.forms.of_many(vectors);
             let of_lanes = std::iter::zip(values.as_flattened(), diagonals.as_flattened());
+            let statistic = |(&value, &diagonal)| resampler.statistic(value, diagonal);
             // The last block may have lanes without a resample.
-            for (&value, &diagonal) in of_lanes.take(which.len()) {
-                found += u32::from(resampler.statistic(value, diagonal) >= threshold);
-            }
+            statistics.extend(of_lanes.take(which.len()).map(statistic));
         }
-        found
+        statistics
     }
 }
 

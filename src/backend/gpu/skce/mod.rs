@@ -12,7 +12,10 @@ use crate::backend::DeviceError;
 use crate::backend::cpu::Cpu;
 use crate::backend::cpu::skce::resample::{Resampler, Words};
 use crate::backend::cpu::skce::{Exact, LANES, Lanes};
-use crate::backend::kernels::{PairSummer, SkceSample, SkceSums};
+use crate::backend::kernels::{
+    Kernel, Method, PairSummer, Scaled, SkceNull, SkceResamples, SkceSample, SkceSums, SortedRows,
+};
+use crate::random::Key;
 use forms::{MANY, Matrices};
 
 /// How far, as a part of the sizes of a form (see [`Form::size`]), a statistic may be from the sample's
@@ -48,6 +51,7 @@ impl PairSummer for Gpu {
         if !samples.iter().all(|sample| of_device(&sample)) {
             return Cpu::default().pair_sums(samples);
         }
+        self.prove_pair_sums()?;
         let mut sums = Vec::with_capacity(samples.len());
         let mut rest = samples;
         while !rest.is_empty() {
@@ -65,6 +69,68 @@ impl PairSummer for Gpu {
 }
 
 impl Gpu {
+    /// How far statistics of a sample and of its first resamples are from the CPU's, at most, as a part of
+    /// what f64 decides: above 1 the device computes wrong numbers.
+    ///
+    /// # Errors
+    /// If the device fails.
+    pub(crate) fn pair_sums_error(&self, sample: &SkceSample<'_>) -> Result<f64, DeviceError> {
+        let samples = [*sample];
+        let matrices = Matrices::new(self, &samples)?;
+        let observed = matrices.forms_of_residuals(&samples)?;
+        let states = [State::new(sample, observed[0])];
+        let forms = matrices.forms_of_resamples(&states, 0)?;
+        let state = &states[0];
+        let exact = Exact::new(sample);
+        let mut error = (state.observed.value - exact.all).abs() / state.observed.size();
+        if let (Some(resampler), Some(resamples)) = (&state.resampler, &sample.resamples) {
+            let exact_of = Resampler::new(sample.rows, resamples, exact.all, exact.diagonal);
+            let statistics = exact.statistics(&exact_of, &state.resamples_from(0));
+            for ((form, diagonal), statistic) in std::iter::zip(&forms[0], statistics) {
+                let above = resampler.statistic(form.value, *diagonal) - resampler.threshold();
+                let apart = (above - (statistic - exact_of.threshold())).abs();
+                error = error.max(apart / (form.size() + state.observed.size()));
+            }
+        }
+        Ok(error / MARGIN)
+    }
+
+    /// Lets the device prove itself on a small sample before its pair sums are used, once.
+    fn prove_pair_sums(&self) -> Result<(), DeviceError> {
+        if self.pair_sums_proven.get() {
+            return Ok(());
+        }
+        // 100 confidences all over [0, 1], a multiple of the golden section modulo 1, and all label 0.
+        let q = |row: u32| row.wrapping_mul(0x9E37_79B9) >> 2;
+        let rows: Vec<(u32, bool)> = (1..=100).map(|row| (q(row), false)).collect();
+        let rows = SortedRows::of_q30(&rows);
+        for kernel in [Kernel::Gaussian, Kernel::Laplace] {
+            let sample = SkceSample {
+                rows: &rows,
+                scaled: Scaled {
+                    kernel,
+                    bandwidth: 0.1,
+                },
+                method: Method::Pairs,
+                resamples: Some(SkceResamples {
+                    null: SkceNull::Multinomial,
+                    count: MANY as u32,
+                    key: Key([1, 1]),
+                }),
+            };
+            let error = self.pair_sums_error(&sample)?;
+            // Not a number is no proof either.
+            if error.is_nan() || error > 1.0 {
+                return Err(DeviceError::WrongNumbers(format!(
+                    "pair sums of the {} kernel are {error} times as far from the CPU's as they may be",
+                    kernel.as_str()
+                )));
+            }
+        }
+        self.pair_sums_proven.set(true);
+        Ok(())
+    }
+
     fn pair_sums_of_launch(
         &self,
         samples: &[SkceSample<'_>],
@@ -174,5 +240,51 @@ impl<'a> State<'a> {
             diagonal: self.diagonal,
             at_least,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::backend::gpu::{DeviceOptions, adapters};
+
+    #[test]
+    fn statistics_err_by_far_less_than_the_margin() {
+        let found = adapters::enumerate();
+        let Some(index) = adapters::choose(&found, true) else {
+            println!("skipped: this machine has no adapter");
+            return;
+        };
+        let gpu = Gpu::open(&found[index], DeviceOptions::default()).expect("the adapter opens");
+        let mut largest = 0f64;
+        for (count, bandwidth) in [(2, 0.3), (50, 0.1), (1000, 0.3), (1000, 1e-4), (1500, 0.2)] {
+            // A multiplicative walk over [0, 1]; labels calibrated, and then all 1.
+            let q = |row: u32| row.wrapping_mul(0x9E37_79B9) >> 2;
+            let label = |row: u32| row.wrapping_mul(0x85EB_CA6B).rotate_left(15) >> 2 < q(row);
+            for always in [false, true] {
+                let rows: Vec<(u32, bool)> = (1..=count)
+                    .map(|row| (q(row), always || label(row)))
+                    .collect();
+                let rows = SortedRows::of_q30(&rows);
+                for kernel in [Kernel::Gaussian, Kernel::Laplace] {
+                    for null in [SkceNull::Multinomial, SkceNull::Wild, SkceNull::MonteCarlo] {
+                        let sample = SkceSample {
+                            rows: &rows,
+                            scaled: Scaled { kernel, bandwidth },
+                            method: Method::Pairs,
+                            resamples: Some(SkceResamples {
+                                null,
+                                count: 40,
+                                key: Key([9, count]),
+                            }),
+                        };
+                        let error = gpu.pair_sums_error(&sample).expect("the device works");
+                        largest = largest.max(error);
+                        assert!(error < 0.1, "{count} rows, {kernel:?}, {null:?}: {error}");
+                    }
+                }
+            }
+        }
+        println!("largest error: {:.4} of the margin", largest);
     }
 }
