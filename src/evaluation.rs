@@ -157,7 +157,7 @@ pub struct RankEce {
 /// A confidence interval.
 #[derive(Clone, Debug, Serialize)]
 pub struct Interval {
-    /// `neighbour` or `concentration`.
+    /// `neighbour`, `concentration`, `subsample` or `bootstrap`.
     pub method: &'static str,
     /// 1 - alpha.
     pub level: f64,
@@ -167,6 +167,20 @@ pub struct Interval {
     pub upper: Option<f64>,
     /// Why there is none.
     pub undefined: Option<String>,
+    /// The number of resamples it comes from; none if it comes from none.
+    pub resamples: Option<u64>,
+    /// The rows of each, of a subsample.
+    pub subsample_rows: Option<u32>,
+}
+
+/// The confidence interval of one of several estimates.
+#[derive(Clone, Debug, Serialize)]
+pub struct EstimatorInterval {
+    /// The estimate: `ece_l1`, `ece_l2`, `ece_rms`, `ece_l2_debiased` or `mce`.
+    pub estimator: &'static str,
+    /// Its interval.
+    #[serde(flatten)]
+    pub interval: Interval,
 }
 
 /// One test of the hypothesis that E[Y|Z] = Z.
@@ -229,8 +243,8 @@ pub struct Binned {
     pub ece_l2_debiased: Option<f64>,
     /// The largest |gap_j|.
     pub mce: Option<f64>,
-    /// Confidence intervals.
-    pub intervals: Vec<Interval>,
+    /// Confidence intervals: one for each estimate, or none at all.
+    pub intervals: Vec<EstimatorInterval>,
     /// The bins: all of them for equal-width, those with rows for equal-mass.
     pub table: Vec<Bin>,
 }

@@ -15,7 +15,7 @@ use crate::backend::kernels::{Kernel, Method, SkceNull};
 use crate::backend::{Closed, Scheme, Ties};
 use crate::evaluate::{self, Options, overall_gate};
 use crate::evaluation::{Evaluated, Evaluation, Verdict};
-use crate::inference::intervals::IntervalName;
+use crate::inference::intervals::{IntervalName, IntervalNameError};
 use crate::inference::tests_of_calibration::TestName;
 use crate::input::{self, Reduce};
 use crate::report::{self, plot};
@@ -76,7 +76,7 @@ pub struct Evaluate {
     #[arg(long, value_enum, default_value_t, value_name = "SIDE")]
     closed: Closed,
     /// Tests of calibration: asymptotic, conditional, finite-sample, monte-carlo, adaptive, ks, kuiper,
-    /// spiegelhalter, skce-u, skce-l, or all
+    /// spiegelhalter, skce-u, skce-l, or all, or none
     #[arg(
         long,
         value_name = "LIST",
@@ -84,8 +84,8 @@ pub struct Evaluate {
         default_value = "asymptotic,conditional,finite-sample,adaptive"
     )]
     tests: Vec<TestChoice>,
-    /// Null resamples [default: 999 for monte-carlo, adaptive, ks and kuiper, fewer beyond a million
-    /// rows; 100 for skce-u]
+    /// Resamples of tests and intervals [default: 999 for monte-carlo, adaptive, ks, kuiper and the
+    /// intervals subsample and bootstrap, all but subsample fewer beyond a million rows; 100 for skce-u]
     #[arg(long, value_name = "B", value_parser = clap::value_parser!(u32).range(1..=MOST_RESAMPLES), allow_negative_numbers = true)]
     resamples: Option<u32>,
     /// Estimate SKCE, the squared kernel calibration error: unbiased, biased and linear
@@ -93,14 +93,15 @@ pub struct Evaluate {
     skce: bool,
     #[command(flatten)]
     kernel: KernelFlags,
-    /// Intervals around rankECE: neighbour, concentration; the gate uses the first
+    /// Intervals around rankECE: neighbour, concentration, subsample; the gate uses the first. Beside
+    /// them bootstrap: intervals of the binned estimates. Or none
     #[arg(
         long,
         value_name = "LIST",
         value_delimiter = ',',
         default_value = "neighbour,concentration"
     )]
-    interval: Vec<IntervalName>,
+    interval: Vec<IntervalChoice>,
     /// Gate: exit 0 if the interval lies within this rankECE, 1 if it lies above, 3 if neither
     #[arg(long, value_name = "LIMIT", value_parser = limit, allow_hyphen_values = true)]
     max_rank_ece: Option<f64>,
@@ -166,9 +167,10 @@ impl KernelFlags {
     }
 }
 
-/// A test, or all of them.
-#[derive(Clone, Copy, Debug)]
+/// A test, or all of them, or none.
+#[derive(Clone, Copy, Debug, PartialEq)]
 enum TestChoice {
+    None,
     All,
     One(TestName),
 }
@@ -177,18 +179,40 @@ impl FromStr for TestChoice {
     type Err = String;
 
     fn from_str(name: &str) -> Result<Self, String> {
-        if name == "all" {
-            return Ok(TestChoice::All);
+        match name {
+            "none" => return Ok(TestChoice::None),
+            "all" => return Ok(TestChoice::All),
+            _ => {}
         }
         TestName::from_str(name, false)
             .map(TestChoice::One)
             .map_err(|_| {
                 let known: Vec<&str> = TestName::ALL.iter().map(|test| test.as_str()).collect();
                 format!(
-                    "no test has this name; there are {}, and all",
+                    "no test has this name; there are {}, and all and none",
                     known.join(", ")
                 )
             })
+    }
+}
+
+/// An interval around rankECE, or the bootstrap of the binned estimates, or none.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum IntervalChoice {
+    None,
+    Bootstrap,
+    One(IntervalName),
+}
+
+impl FromStr for IntervalChoice {
+    type Err = IntervalNameError;
+
+    fn from_str(name: &str) -> Result<Self, IntervalNameError> {
+        match name {
+            "none" => Ok(IntervalChoice::None),
+            "bootstrap" => Ok(IntervalChoice::Bootstrap),
+            _ => name.parse().map(IntervalChoice::One),
+        }
     }
 }
 
@@ -261,6 +285,7 @@ impl Evaluate {
 
     /// Refuses what cannot work before anything is read.
     fn check(&self) -> Result<(), Failure> {
+        self.check_choices()?;
         if self.files.iter().filter(|file| *file == "-").count() > 1 {
             return Err(Failure::input(
                 "standard input (-) can be read only once; name it once",
@@ -300,9 +325,47 @@ impl Evaluate {
         Ok(())
     }
 
+    /// Refuses lists that contradict themselves.
+    fn check_choices(&self) -> Result<(), Failure> {
+        let none = |flag: &str, others: bool| match others {
+            false => Ok(()),
+            true => Err(Failure::input(format!(
+                "{flag} none stands alone; leave out either `none` or the other names"
+            ))),
+        };
+        let (tests, intervals) = (&self.tests, &self.interval);
+        let no_tests = tests.contains(&TestChoice::None);
+        none(
+            "--tests",
+            no_tests && tests.iter().any(|test| *test != TestChoice::None),
+        )?;
+        let no_intervals = intervals.contains(&IntervalChoice::None);
+        none(
+            "--interval",
+            no_intervals && intervals.iter().any(|name| *name != IntervalChoice::None),
+        )?;
+        if no_intervals && let Some(limit) = self.max_rank_ece {
+            return Err(Failure::input(format!(
+                "--max-rank-ece {limit} holds an interval against a limit, but --interval none asks \
+                 for none; name one, as --interval neighbour"
+            )));
+        }
+        if intervals
+            .iter()
+            .all(|name| *name == IntervalChoice::Bootstrap)
+        {
+            return Err(Failure::input(format!(
+                "--interval bootstrap: {}",
+                IntervalNameError::Bootstrap
+            )));
+        }
+        Ok(())
+    }
+
     /// The tests, each once.
     fn test_names(&self) -> Vec<TestName> {
         distinct(self.tests.iter().flat_map(|choice| match choice {
+            TestChoice::None => Vec::new(),
             TestChoice::All => TestName::ALL.to_vec(),
             TestChoice::One(test) => vec![*test],
         }))
@@ -345,7 +408,11 @@ impl Evaluate {
             closed: self.closed,
             tests: self.test_names(),
             resamples: self.resamples,
-            intervals: distinct(self.interval.iter().copied()),
+            intervals: distinct(self.interval.iter().filter_map(|choice| match choice {
+                IntervalChoice::One(name) => Some(*name),
+                IntervalChoice::None | IntervalChoice::Bootstrap => None,
+            })),
+            bootstrap: self.interval.contains(&IntervalChoice::Bootstrap),
             alpha: self.common.alpha,
             seed: self.common.seed,
             max_rank_ece: self.max_rank_ece,

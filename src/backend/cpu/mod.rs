@@ -1,6 +1,7 @@
 //! The CPU backend. Each file is the twin of a shader.
 
 mod bin_edges;
+mod bootstrap;
 mod draw;
 mod radix_sort;
 mod reduce_rows;

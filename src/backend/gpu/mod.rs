@@ -4,6 +4,7 @@
 //! submits, waits and reads sums back; it returns no rows.
 
 pub mod adapters;
+mod bootstrap;
 mod device;
 mod launch;
 mod parts;
@@ -15,6 +16,7 @@ mod scan;
 mod shaders;
 mod skce;
 mod sort;
+mod subsample;
 
 use std::cell::Cell;
 use std::time::Duration;

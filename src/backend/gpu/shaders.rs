@@ -31,12 +31,13 @@ pub enum Kernel {
     Resample,
     SkceForm,
     SkceForms,
+    Subsample,
 }
 
 impl Kernel {
     /// Every kernel.
     #[cfg(test)]
-    pub const ALL: [Kernel; 20] = [
+    pub const ALL: [Kernel; 21] = [
         Kernel::RadixCount,
         Kernel::RadixScatter,
         Kernel::ScanBlocks,
@@ -57,6 +58,7 @@ impl Kernel {
         Kernel::Resample,
         Kernel::SkceForm,
         Kernel::SkceForms,
+        Kernel::Subsample,
     ];
 
     /// Its name and text.
@@ -90,6 +92,7 @@ impl Kernel {
             Kernel::Resample => file!("resample"),
             Kernel::SkceForm => file!("skce_form"),
             Kernel::SkceForms => file!("skce_forms"),
+            Kernel::Subsample => file!("subsample"),
         }
     }
 
@@ -123,7 +126,8 @@ fn shared(name: &str) -> Option<&'static str> {
         "score_runs",
         "terms",
         "threefry",
-        "wide"
+        "wide",
+        "workgroup_sum"
     )
 }
 
