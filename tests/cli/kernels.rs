@@ -158,7 +158,7 @@ fn power_with_kernels_counts_the_same_rejections_on_a_gpu() {
         return;
     }
     let run = |backend: &str| {
-        let flags = "power --curve quartic --law beta:0.15 --n 2,50 --replicates 120 --format json \
+        let flags = "power --curve quartic --law beta:0.15 --n 3,50 --replicates 120 --format json \
                      --tests skce-u,skce-l --resamples 19 --quiet --backend";
         let flags = flags.split_whitespace().chain([backend]);
         rankece(flags).done().json()["curves"].clone()
