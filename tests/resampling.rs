@@ -291,8 +291,11 @@ fn the_order_of_rows_does_not_matter() {
         order.sort_by_cached_key(|_| rng.next_u32());
         let shuffled: Vec<f64> = order.iter().map(|&row| confidences[row]).collect();
         let shuffled_labels: Vec<bool> = order.iter().map(|&row| labels[row]).collect();
+        // skce-l pairs rows in input order, by its definition.
+        let names = TestName::ALL.into_iter();
+        let names: Vec<TestName> = names.filter(|name| *name != TestName::SkceL).collect();
         let json = |z: &[f64], y: &[bool]| {
-            let tests = result(z, y, &TestName::ALL, 199).tests;
+            let tests = result(z, y, &names, 199).tests;
             serde_json::to_string(&tests).expect("JSON")
         };
         assert_eq!(
