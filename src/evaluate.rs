@@ -1,5 +1,7 @@
 //! From batches of predictions to everything there is to know about their calibration.
 
+use std::ops::Range;
+
 use rayon::prelude::*;
 
 use crate::backend::cpu::Cpu;
@@ -21,7 +23,7 @@ use crate::row_resampling::{
     DEFAULT_SUBSAMPLES, Resampled, bootstrap_intervals, subsample_estimates,
 };
 use crate::statistic::log_loss::{LogLossSums, log_loss};
-use crate::statistic::skce::{Skce, SkceOptions, Wanted};
+use crate::statistic::skce::{Pending, Skce, SkceOptions, Wanted, add_sums};
 use crate::statistic::{BinsRule, TooManyBins, binned};
 use crate::with_words;
 
@@ -131,9 +133,7 @@ pub fn evaluate(
     let (request, rules) = request(&batch, options)?;
     let losses = log_loss(&batch);
     // Before the backend sorts: disjoint pairs are those of the input.
-    let skce: Vec<Option<Skce>> = (0..batch.segments())
-        .map(|index| skce(&batch, index, options))
-        .collect();
+    let skce = skce(&batch, options, backend)?;
     let labels = tests_of_labels(&batch, options, backend)?;
     let sums = backend.sums(&mut batch, &request)?;
     let numbers = sums.iter().zip(losses).zip(&labels).zip(skce);
@@ -211,8 +211,8 @@ fn request(batch: &Batch, options: &Options) -> Result<(Request, Vec<BinsRule>),
     Ok((request, rules))
 }
 
-/// Rows, and segments, that are brought into tied groups at a time, so that these do not take much
-/// more memory than the batch.
+/// Rows, and segments, that are brought into tied groups or sorted for SKCE at a time, so that these do
+/// not take much more memory than the batch.
 const MOST_GROUPED: (usize, usize) = (1 << 22, 1 << 10);
 
 /// The tests of each segment that look at labels.
@@ -398,13 +398,16 @@ impl Segment<'_> {
     }
 }
 
-/// SKCE of one segment, if the estimates or a test with a kernel are asked for. Always on the CPU: what
-/// has an exponential function in it would not be the same bits on every device.
-fn skce(batch: &Batch, index: usize, options: &Options) -> Option<Skce> {
+/// SKCE of each segment, if the estimates or a test with a kernel are asked for.
+fn skce(
+    batch: &Batch,
+    options: &Options,
+    backend: &dyn Backend,
+) -> Result<Vec<Option<Skce>>, DeviceError> {
     let asks = |name| options.tests.contains(&name);
     let (unbiased, linear) = (asks(TestName::SkceU), asks(TestName::SkceL));
     if !(options.skce || unbiased || linear) {
-        return None;
+        return Ok(vec![None; batch.segments()]);
     }
     let own = &options.skce_options;
     let wanted = Wanted {
@@ -413,14 +416,37 @@ fn skce(batch: &Batch, index: usize, options: &Options) -> Option<Skce> {
         disjoint_pairs: options.skce || linear,
     };
     let dtype = batch.dtype();
-    let range = batch.offsets()[index]..batch.offsets()[index + 1];
-    Some(with_words!(batch.rows(), words => {
-        let words = &words[range];
-        let in_order = words.iter().map(|word| {
-            (dtype.value(word.confidence_bits()), word.label())
+    let pending = |range: Range<usize>| {
+        with_words!(batch.rows(), words => {
+            let words = &words[range];
+            let in_order = words.iter().map(|word| {
+                (dtype.value(word.confidence_bits()), word.label())
+            });
+            let sorted = SortedRows::of_words(dtype, words);
+            Pending {
+                skce: Skce::without_sums(own, wanted, &sorted, in_order),
+                wanted,
+                sorted,
+            }
+        })
+    };
+    let ends = batch.offsets().windows(2);
+    let segments: Vec<Range<usize>> = ends.map(|pair| pair[0]..pair[1]).collect();
+    let mut all = Vec::with_capacity(segments.len());
+    let mut rest = &segments[..];
+    while !rest.is_empty() {
+        // Several small segments keep a device busy together.
+        let mut rows = 0;
+        let fitting = rest.iter().take(MOST_GROUPED.1).take_while(|segment| {
+            rows += segment.len();
+            rows <= MOST_GROUPED.0
         });
-        Skce::new(own, wanted, &SortedRows::of_words(dtype, words), in_order)
-    }))
+        let (now, later) = rest.split_at(fitting.count().max(1));
+        let now = now.par_iter().cloned().map(pending).collect();
+        all.extend(add_sums(own, now, backend)?.into_iter().map(Some));
+        rest = later;
+    }
+    Ok(all)
 }
 
 /// What is shown of SKCE.

@@ -4,10 +4,14 @@ use rand::Rng;
 
 use crate::backend::cpu::Cpu;
 use crate::backend::gpu::Gpu;
+use crate::backend::kernels::{
+    Kernel, Method, Scaled, SkceNull, SkceResamples, SkceSample, SortedRows,
+};
 use crate::backend::{Backend, Binning, Closed, DeviceError, Request, Scheme, SegmentSums, Ties};
 use crate::predictions::{Batch, Confidence, Dtype, Rows};
 use crate::random::{Key, Stream, ThreefryRng};
 use crate::reference;
+use crate::with_words;
 
 /// How far results may be from the f64 formulas (specification, section 6).
 pub const TOLERANCE: f64 = 2e-9;
@@ -125,13 +129,46 @@ pub fn check(gpu: Option<&Gpu>, case: Case, seed: u64) -> Result<(), CheckError>
         });
     }
     let sums = gpu.sums(&mut batch.clone(), &request)?;
-    first_difference(&sums[0], &expected[0]).map_or(Ok(()), |(stage, detail)| {
+    let mut difference = first_difference(&sums[0], &expected[0]);
+    // Kernels are of f64, whatever the type of the confidences.
+    if case.dtype == Dtype::F64 && (2..=MOST_REFERENCE_ROWS).contains(&case.rows) {
+        difference = difference.or(pair_sums_difference(gpu, &batch, seed)?);
+    }
+    difference.map_or(Ok(()), |(stage, detail)| {
         Err(CheckError::Parts {
             case: case.to_string(),
             stage,
             detail,
         })
     })
+}
+
+/// Whether pair sums of the Gaussian kernel are further from the CPU's than they may be.
+fn pair_sums_difference(
+    gpu: &Gpu,
+    batch: &Batch,
+    seed: u64,
+) -> Result<Option<(&'static str, String)>, DeviceError> {
+    let dtype = batch.dtype();
+    let rows = with_words!(batch.rows(), words => SortedRows::of_words(dtype, words));
+    let error = gpu.pair_sums_error(&SkceSample {
+        rows: &rows,
+        scaled: Scaled {
+            kernel: Kernel::Gaussian,
+            bandwidth: 0.25,
+        },
+        method: Method::Pairs,
+        resamples: Some(SkceResamples {
+            null: SkceNull::Multinomial,
+            count: 8,
+            key: Key::for_stream(seed, Stream::Multinomial, 0),
+        }),
+    })?;
+    // Not a number differs too.
+    Ok((error.is_nan() || error > 1.0).then(|| {
+        let detail = format!("they are {error} times as far apart as they may be");
+        ("pair sums of the Gaussian kernel", detail)
+    }))
 }
 
 /// A check of a few milliseconds, for every device that is opened.

@@ -3,9 +3,9 @@
 mod common;
 
 use common::{SPREADS, Spread, rows, shuffled};
-use rankece::backend::cpu::skce::skce_sums;
+use rankece::backend::cpu::skce;
 use rankece::backend::kernels::{
-    Kernel, Method, Scaled, SkceNull, SkceResamples, SkceSums, SortedRows,
+    Kernel, Method, Scaled, SkceNull, SkceResamples, SkceSample, SkceSums, SortedRows,
 };
 use rankece::evaluation::{Evaluated, SkceEstimates, TestResult};
 use rankece::inference::tests_of_calibration::TestName;
@@ -36,6 +36,20 @@ fn sorted_rows(z: &[f64], y: &[bool]) -> Vec<Row> {
             .expect("numbers")
     });
     rows
+}
+
+fn skce_sums(
+    rows: &SortedRows,
+    scaled: Scaled,
+    method: Method,
+    resamples: Option<&SkceResamples>,
+) -> SkceSums {
+    skce::skce_sums(&SkceSample {
+        rows,
+        scaled,
+        method,
+        resamples: resamples.copied(),
+    })
 }
 
 fn evaluated(z: &[f64], y: &[bool], options: SkceOptions) -> Evaluated {

@@ -1,5 +1,6 @@
 //! Sums of a kernel over all pairs of rows: what SKCE is made of (specification, sections 2 and 3).
 
+use super::DeviceError;
 use crate::predictions::{Dtype, Word};
 use crate::random::Key;
 
@@ -213,6 +214,41 @@ impl SkceResamples {
     pub fn words_key(&self) -> Key {
         self.key.child(0, 2)
     }
+}
+
+/// One sample whose pairs are summed.
+#[derive(Clone, Copy, Debug)]
+pub struct SkceSample<'a> {
+    /// Its rows.
+    pub rows: &'a SortedRows,
+    /// The kernel.
+    pub scaled: Scaled,
+    /// How sums are computed.
+    pub method: Method,
+    /// The null resamples, if any are asked for; these need two rows at least.
+    pub resamples: Option<SkceResamples>,
+}
+
+impl SkceSample<'_> {
+    /// Whether the sums take time in proportion to the number of rows, not of pairs.
+    pub fn is_linear(&self) -> bool {
+        self.scaled.kernel == Kernel::Laplace && self.method == Method::Fastest
+    }
+}
+
+/// Something that sums a kernel over pairs of rows.
+///
+/// A kernel has an exponential function in it, so these are the only sums that are not the same bits on
+/// every backend. The CPU adds in f64. A device multiplies in f32; its sums over pairs are within 10⁻⁵
+/// Σ|h| of the exact ones (in tests within 10⁻⁶), and the same bits whenever the same device computes
+/// them. Each number of resamples `at_least` is that of the CPU: a resample that the device's rounding could put
+/// on either side of the sample is computed once more in f64.
+pub trait PairSummer {
+    /// The sums of each sample, in order.
+    ///
+    /// # Errors
+    /// If the device fails.
+    fn pair_sums(&self, samples: &[SkceSample<'_>]) -> Result<Vec<SkceSums>, DeviceError>;
 }
 
 /// Sums over all pairs of rows of one sample.

@@ -162,7 +162,9 @@ pub enum DeviceError {
 }
 
 /// Something that turns batches into sums.
-pub trait Backend: resamples::Resampler + subsamples::Subsampler + bootstrap::Bootstrapper {
+pub trait Backend:
+    resamples::Resampler + subsamples::Subsampler + bootstrap::Bootstrapper + kernels::PairSummer
+{
     /// The sums of every segment, in order.
     ///
     /// Rows may be left in another order within their segments; with [`Ties::Stable`] call it once.

@@ -4,6 +4,7 @@ use crate::model::{Quantile, Response};
 use crate::random::{Key, threefry};
 
 use super::DeviceError;
+use super::kernels::PairSummer;
 use super::resamples::{Resampler, TiedGroups};
 
 /// Replicates of one point of a grid.
@@ -89,7 +90,7 @@ pub fn replicate_groups(replicates: &Replicates<'_>, replicate: u64) -> (TiedGro
 pub const ROWS_PER_CALL: usize = 1 << 19;
 
 /// Something that simulates.
-pub trait Simulator: Resampler {
+pub trait Simulator: Resampler + PairSummer {
     /// How many replicates of `rows` rows a call should have, at least 1, for whatever simulates to
     /// be busy. This is advice about speed: results do not depend on how replicates are cut into
     /// calls.

@@ -5,14 +5,15 @@ use std::cell::RefCell;
 use super::bootstrap::{Bootstrap, Bootstrapper, CellSums};
 use super::cpu::Cpu;
 use super::gpu::Gpu;
+use super::kernels::{PairSummer, SkceSample, SkceSums};
 use super::replicates::{ReplicateSums, Replicates, Simulator};
 use super::resamples::{ResampleSums, Resampler, Resamples};
 use super::subsamples::{Subsampler, Subsamples};
 use super::{Backend, DeviceError, Request, SegmentSums};
 use crate::predictions::Batch;
 
-/// A GPU whose work goes to the CPU when it fails. What it had finished is kept; the sums are the
-/// same, whoever computes them.
+/// A GPU whose work goes to the CPU when it fails. What it had finished is kept; sums of integers are
+/// the same, whoever computes them; for those of a kernel see [`PairSummer`].
 pub struct Resilient {
     gpu: Gpu,
     failure: RefCell<Option<DeviceError>>,
@@ -122,5 +123,17 @@ impl Bootstrapper for Resilient {
             };
         }
         Cpu::default().bootstrap(bootstrap, first, count)
+    }
+}
+
+impl PairSummer for Resilient {
+    fn pair_sums(&self, samples: &[SkceSample<'_>]) -> Result<Vec<SkceSums>, DeviceError> {
+        if self.failure.borrow().is_none() {
+            match self.gpu.pair_sums(samples) {
+                Ok(sums) => return Ok(sums),
+                Err(error) => self.failure.replace(Some(error)),
+            };
+        }
+        Cpu::default().pair_sums(samples)
     }
 }

@@ -32,7 +32,7 @@ pub enum BackendName {
 /// Flags that choose a backend.
 #[derive(Args, Clone, Debug)]
 pub struct BackendFlags {
-    /// Where to compute; results are the same to the bit. auto: a hardware GPU if there is one, else
+    /// Where to compute; results are the same to the bit, but for SKCE's last digits. auto: a hardware GPU if there is one, else
     /// the CPU; gpu: takes a software adapter too
     #[arg(long, value_enum, default_value_t, value_name = "NAME")]
     pub backend: BackendName,
@@ -105,7 +105,7 @@ impl Chosen {
             && let Some(error) = gpu.failure()
         {
             messages.warning(&format!(
-                "{error}; the CPU took over from there, with the same results"
+                "{error}; the CPU took over, with the same results (SKCE but for its last digits)"
             ));
         }
     }

@@ -18,7 +18,7 @@ use crate::inference::tests_of_calibration::{Level, TestName, TestSums, decide, 
 use crate::model::Model;
 use crate::predictions::{Batch, Confidence, Dtype};
 use crate::random::{Key, Stream};
-use crate::statistic::skce::{Skce, SkceOptions, Wanted};
+use crate::statistic::skce::{Pending, Skce, SkceOptions, Wanted, add_sums};
 
 use super::point::{Point, Source};
 
@@ -183,8 +183,8 @@ fn report(spec: &CostSpec, by: &ComputedBy, rows: Vec<CostRow>) -> CostReport {
     }
 }
 
-/// Everything that is measured: each test by its kernels, nulls and methods. Tests with a kernel run on
-/// the CPU alone.
+/// Everything that is measured: each test by its kernels, nulls and methods. On a device go tests of
+/// neighbours, and sums over all pairs.
 fn measured(tests: &[TestName], gpu: bool) -> Vec<Measured> {
     const NULLS: [SkceNull; 3] = [SkceNull::Multinomial, SkceNull::Wild, SkceNull::MonteCarlo];
     const WAYS: [(Kernel, &str); 3] = [
@@ -207,12 +207,19 @@ fn measured(tests: &[TestName], gpu: bool) -> Vec<Measured> {
                     .into_iter()
                     .flat_map(|null| WAYS.map(|way| (null, way)))
                 {
-                    all.push(Measured {
+                    let own = Measured {
                         kernel: Some(kernel),
                         null: Some(null),
                         method: Some(method),
                         ..plain
-                    });
+                    };
+                    all.push(own);
+                    if gpu && method == "pairs" {
+                        all.push(Measured {
+                            backend: "gpu",
+                            ..own
+                        });
+                    }
                 }
             }
             TestName::SkceL => {
@@ -308,7 +315,7 @@ impl Sample {
         for _ in 0..calls {
             if measured.kernel.is_some() {
                 let start = Instant::now();
-                std::hint::black_box(self.kernel_test(measured, spec));
+                std::hint::black_box(self.kernel_test(measured, spec, backend)?);
                 total += start.elapsed().as_secs_f64();
             } else {
                 // The rows are sorted in place: each call has its own.
@@ -321,7 +328,12 @@ impl Sample {
         Ok(total)
     }
 
-    fn kernel_test(&self, measured: &Measured, spec: &CostSpec) -> Option<f64> {
+    fn kernel_test(
+        &self,
+        measured: &Measured,
+        spec: &CostSpec,
+        backend: &dyn Backend,
+    ) -> Result<Option<f64>, DeviceError> {
         let options = SkceOptions {
             kernel: measured.kernel.unwrap_or_default(),
             null: measured.null.unwrap_or_default(),
@@ -343,13 +355,21 @@ impl Sample {
             let word = *word;
             (f64::from_bits(word >> 1), word & 1 == 1)
         });
-        let skce = Skce::new(&options, wanted, &sorted, in_order);
-        let test = if unbiased {
-            skce::unbiased(&skce)
-        } else {
-            skce::linear(&skce)
+        let pending = Pending {
+            skce: Skce::without_sums(&options, wanted, &sorted, in_order),
+            wanted,
+            sorted,
         };
-        test.ok().map(|test| test.p_value)
+        let all = add_sums(&options, vec![pending], backend)?;
+        let test = all.first().and_then(|skce| {
+            let test = if unbiased {
+                skce::unbiased(skce)
+            } else {
+                skce::linear(skce)
+            };
+            test.ok()
+        });
+        Ok(test.map(|test| test.p_value))
     }
 }
 

@@ -3,13 +3,14 @@
 use rayon::prelude::*;
 
 use super::sampler::{Job, Sampler};
+use crate::backend::DeviceError;
 use crate::backend::cpu::skce::drawn_rows;
-use crate::backend::kernels::SortedRows;
-use crate::backend::replicates::Replicates;
+use crate::backend::kernels::{PairSummer, SortedRows};
+use crate::backend::replicates::{ROWS_PER_CALL, Replicates};
 use crate::inference::tests_of_calibration::TestName;
 use crate::inference::tests_of_calibration::skce::{self, SkceTest};
 use crate::random::Key;
-use crate::statistic::skce::{Skce, SkceOptions, Wanted};
+use crate::statistic::skce::{Pending, Skce, SkceOptions, Wanted, add_sums};
 
 /// What tests with a kernel need beyond the rows.
 #[derive(Clone, Copy, Debug)]
@@ -45,17 +46,25 @@ impl KernelTests {
 }
 
 impl Sampler {
-    /// The tests with a kernel of some replicates, computed on the CPU whatever simulates the rest;
-    /// nothing if the job asks for none, or of a population.
+    /// The tests with a kernel of some replicates; nothing if the job asks for none, or of a population.
     ///
     /// The rows are in the order drawn, and each has its own label word: row i of a replicate is the
     /// uniform word and the label word of one call of Threefry. (For the sums of neighbours the uniform
     /// words are sorted first, and label words belong to ranks. Both are n independent draws of the
     /// same law; they share their confidences but not their labels, so that within one replicate
     /// tests with a kernel and without see different labels.)
-    pub fn kernel_tests(&self, job: &Job<'_>, first: u64, count: usize) -> Vec<KernelTests> {
+    ///
+    /// # Errors
+    /// If the device fails.
+    pub fn kernel_tests(
+        &self,
+        summer: &dyn PairSummer,
+        job: &Job<'_>,
+        first: u64,
+        count: usize,
+    ) -> Result<Vec<KernelTests>, DeviceError> {
         let (Some(kernel), Sampler::Model(model)) = (job.kernel, self) else {
-            return Vec::new();
+            return Ok(Vec::new());
         };
         let replicates = Replicates {
             quantile: &model.quantile,
@@ -76,17 +85,24 @@ impl Sampler {
             let in_order = rows
                 .iter()
                 .map(|&(q, label)| (f64::from(q) / f64::from(1u32 << 30), label));
-            let skce = Skce::new(
-                &kernel.options,
+            let sorted = SortedRows::of_q30(&rows);
+            Pending {
+                skce: Skce::without_sums(&kernel.options, wanted, &sorted, in_order),
                 wanted,
-                &SortedRows::of_q30(&rows),
-                in_order,
-            );
-            KernelTests {
-                unbiased: skce::unbiased(&skce).ok(),
-                linear: skce::linear(&skce).ok(),
+                sorted,
             }
         };
-        (0..count).into_par_iter().map(one).collect()
+        let together = (ROWS_PER_CALL / job.rows.max(1) as usize).max(1);
+        let mut tests = Vec::with_capacity(count);
+        for start in (0..count).step_by(together) {
+            let offsets = start..count.min(start + together);
+            let pending = offsets.into_par_iter().map(one).collect();
+            let all = add_sums(&kernel.options, pending, summer)?;
+            tests.extend(all.iter().map(|skce| KernelTests {
+                unbiased: skce::unbiased(skce).ok(),
+                linear: skce::linear(skce).ok(),
+            }));
+        }
+        Ok(tests)
     }
 }

@@ -138,7 +138,9 @@ impl Runner<'_> {
                 let part = work.measure.tally(job.rows, own_sums, own_labels);
                 tally.add(&part);
                 (sums, labels) = (later, later_labels);
-                let kernel = work.sampler.kernel_tests(job, next, own as usize);
+                let kernel = work
+                    .sampler
+                    .kernel_tests(self.simulator, job, next, own as usize)?;
                 tally.add(&work.measure.tally_kernel(&kernel));
                 next += own;
                 if next == replicates.end {

@@ -1,6 +1,6 @@
 //! SKCE, its tests and run times on the command line.
 
-use super::program::{Files, NFL, assert_close, evaluate, rankece};
+use super::program::{Files, NFL, assert_close, evaluate, has_adapter, rankece};
 
 #[test]
 fn skce_and_its_tests_are_in_every_format() {
@@ -124,4 +124,58 @@ fn cost_measures_every_way_of_every_test() {
             .stdout
             .contains("skce-u laplace wild recursion")
     );
+}
+
+#[test]
+fn a_gpu_gives_the_p_values_of_the_cpu_and_nearly_its_estimates() {
+    if !has_adapter() {
+        return;
+    }
+    let run = |backend: &str| {
+        let flags = format!("{NFL} --group-by group --skce --tests skce-u,skce-l --format json");
+        let json = evaluate(&format!("{flags} --backend {backend}"))
+            .done()
+            .json();
+        assert_eq!(json["backend"], backend);
+        json["results"].as_array().expect("a list").clone()
+    };
+    let (cpu, gpu) = (run("cpu"), run("gpu"));
+    assert!(cpu.len() > 1 && cpu.len() == gpu.len());
+    for (cpu, gpu) in std::iter::zip(&cpu, &gpu) {
+        for (estimate, tolerance) in [("unbiased", 1e-7), ("biased", 1e-7), ("linear", 0.0)] {
+            let expected = cpu["skce"][estimate].as_f64().expect("a number");
+            assert_close(&gpu["skce"][estimate], expected, tolerance);
+        }
+        for test in [0, 1] {
+            assert_eq!(cpu["tests"][test]["p_value"], gpu["tests"][test]["p_value"]);
+        }
+    }
+}
+
+#[test]
+fn power_with_kernels_counts_the_same_rejections_on_a_gpu() {
+    if !has_adapter() {
+        return;
+    }
+    let run = |backend: &str| {
+        let flags = "power --curve quartic --law beta:0.15 --n 3,50 --replicates 120 --format json \
+                     --tests skce-u,skce-l --resamples 19 --quiet --backend";
+        let flags = flags.split_whitespace().chain([backend]);
+        rankece(flags).done().json()["curves"].clone()
+    };
+    assert_eq!(run("cpu"), run("gpu"));
+}
+
+#[test]
+fn cost_on_a_gpu_measures_sums_over_pairs_beside_the_cpu() {
+    if !has_adapter() {
+        return;
+    }
+    let flags =
+        "cost --n 50 --runs 1 --resamples 5 --tests skce-u --backend gpu --quiet --format json";
+    let json = rankece(flags.split_whitespace()).done().json();
+    let rows = json["rows"].as_array().expect("a list");
+    let gpu = rows.iter().filter(|row| row["backend"] == "gpu");
+    // Three nulls; the Gaussian kernel, and all pairs of the Laplace kernel.
+    assert_eq!((rows.len(), gpu.count()), (9 + 6, 6));
 }

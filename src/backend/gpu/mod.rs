@@ -14,6 +14,7 @@ mod replicates;
 mod resamples;
 mod scan;
 mod shaders;
+mod skce;
 mod sort;
 mod subsample;
 
@@ -40,6 +41,8 @@ pub struct Gpu {
     device: Device,
     described: Adapter,
     budget: Cell<u64>,
+    /// Whether pair sums were held against the CPU.
+    pair_sums_proven: Cell<bool>,
     stages: Option<StageTimes>,
 }
 
@@ -53,6 +56,7 @@ impl Gpu {
             device: Device::open(found, options)?,
             described: found.described.clone(),
             budget: Cell::new(0),
+            pair_sums_proven: Cell::new(false),
             stages: None,
         })
     }

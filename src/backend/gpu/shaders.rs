@@ -29,13 +29,15 @@ pub enum Kernel {
     ReplicateItems,
     ReplicateBins,
     Resample,
+    SkceForm,
+    SkceForms,
     Subsample,
 }
 
 impl Kernel {
     /// Every kernel.
     #[cfg(test)]
-    pub const ALL: [Kernel; 19] = [
+    pub const ALL: [Kernel; 21] = [
         Kernel::RadixCount,
         Kernel::RadixScatter,
         Kernel::ScanBlocks,
@@ -54,6 +56,8 @@ impl Kernel {
         Kernel::ReplicateItems,
         Kernel::ReplicateBins,
         Kernel::Resample,
+        Kernel::SkceForm,
+        Kernel::SkceForms,
         Kernel::Subsample,
     ];
 
@@ -86,6 +90,8 @@ impl Kernel {
             Kernel::ReplicateItems => file!("replicate_items"),
             Kernel::ReplicateBins => file!("replicate_bins"),
             Kernel::Resample => file!("resample"),
+            Kernel::SkceForm => file!("skce_form"),
+            Kernel::SkceForms => file!("skce_forms"),
             Kernel::Subsample => file!("subsample"),
         }
     }
@@ -113,6 +119,7 @@ fn shared(name: &str) -> Option<&'static str> {
         "fixed_point",
         "items",
         "model",
+        "pair_kernel",
         "placement",
         "rows",
         "scan",

@@ -12,9 +12,9 @@ mod bandwidth;
 
 pub use bandwidth::{Bandwidth, NoBandwidth, median_distance};
 
-use crate::backend::cpu::skce::skce_sums;
+use crate::backend::DeviceError;
 use crate::backend::kernels::{
-    Kernel, Method, Scaled, SkceNull, SkceResamples, SkceSums, SortedRows,
+    Kernel, Method, PairSummer, Scaled, SkceNull, SkceResamples, SkceSample, SkceSums, SortedRows,
 };
 use crate::random::{Key, Stream};
 
@@ -101,8 +101,9 @@ pub struct PairMoments {
 }
 
 impl Skce {
-    /// Of a sample: its rows sorted, and in input order as confidences with their labels.
-    pub fn new(
+    /// Of a sample, given by its rows in input order as confidences with their labels, and sorted: all
+    /// but the sums over all pairs, which [`add_sums`] adds.
+    pub fn without_sums(
         options: &SkceOptions,
         wanted: Wanted,
         sorted: &SortedRows,
@@ -117,32 +118,39 @@ impl Skce {
             sums: None,
             pairs: None,
         };
-        let Ok(bandwidth) = skce.bandwidth else {
-            return skce;
-        };
-        let scaled = Scaled {
-            kernel: options.kernel,
-            bandwidth,
-        };
+        if let Some(scaled) = skce.scaled().filter(|_| wanted.disjoint_pairs) {
+            skce.pairs = Some(pair_moments(scaled, in_order));
+        }
+        skce
+    }
+
+    /// The kernel with its bandwidth, if there is one.
+    fn scaled(&self) -> Option<Scaled> {
+        let kernel = self.kernel;
+        let scaled = |bandwidth| Scaled { kernel, bandwidth };
+        self.bandwidth.ok().map(scaled)
+    }
+
+    /// What is asked of a backend, if anything is.
+    fn sample<'a>(
+        &self,
+        options: &SkceOptions,
+        wanted: Wanted,
+        sorted: &'a SortedRows,
+    ) -> Option<SkceSample<'a>> {
         let resamples = wanted.resamples.map(|key| SkceResamples {
             null: options.null,
             count: options.resamples,
             key,
         });
-        if wanted.all_pairs || resamples.is_some() {
+        let any = wanted.all_pairs || resamples.is_some();
+        self.scaled().filter(|_| any).map(|scaled| SkceSample {
+            rows: sorted,
+            scaled,
+            method: options.method,
             // With one row nothing can be told apart from a resample.
-            let resamples = resamples.filter(|_| sorted.rows() > 1);
-            skce.sums = Some(skce_sums(
-                sorted,
-                scaled,
-                options.method,
-                resamples.as_ref(),
-            ));
-        }
-        if wanted.disjoint_pairs {
-            skce.pairs = Some(pair_moments(scaled, in_order));
-        }
-        skce
+            resamples: resamples.filter(|_| sorted.rows() > 1),
+        })
     }
 
     /// 2/(n(n-1)) Σ_{i<j} h_ij; none with fewer than two rows.
@@ -164,6 +172,46 @@ impl Skce {
         let pairs = self.pairs.filter(|pairs| pairs.count > 0)?;
         Some(pairs.mean)
     }
+}
+
+/// A sample on its way through a backend.
+#[derive(Clone, Debug)]
+pub struct Pending {
+    /// All but the sums over all pairs.
+    pub skce: Skce,
+    /// What is asked of it.
+    pub wanted: Wanted,
+    /// Its rows.
+    pub sorted: SortedRows,
+}
+
+/// Has the sums over all pairs of several samples computed, as far as they are asked for.
+///
+/// # Errors
+/// If the device fails.
+pub fn add_sums(
+    options: &SkceOptions,
+    pending: Vec<Pending>,
+    summer: &dyn PairSummer,
+) -> Result<Vec<Skce>, DeviceError> {
+    let samples: Vec<Option<SkceSample<'_>>> = pending
+        .iter()
+        .map(|pending| {
+            let sorted = &pending.sorted;
+            pending.skce.sample(options, pending.wanted, sorted)
+        })
+        .collect();
+    let asked: Vec<SkceSample<'_>> = samples.iter().flatten().copied().collect();
+    let mut sums = summer.pair_sums(&asked)?.into_iter();
+    let sums: Vec<Option<SkceSums>> = samples
+        .iter()
+        .map(|sample| sample.as_ref().and_then(|_| sums.next()))
+        .collect();
+    let with_sums = |(pending, sums): (Pending, Option<SkceSums>)| Skce {
+        sums,
+        ..pending.skce
+    };
+    Ok(std::iter::zip(pending, sums).map(with_sums).collect())
 }
 
 /// The moments of h over the pairs (1,2), (3,4), … of rows; a last row without another is in none.

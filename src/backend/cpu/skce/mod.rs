@@ -3,80 +3,115 @@
 mod drawn_rows;
 mod exp;
 mod recursion;
-mod resample;
+pub(in crate::backend) mod resample;
 mod tiled;
 
 use rayon::prelude::*;
 
-use crate::backend::kernels::{Kernel, Method, Scaled, SkceResamples, SkceSums, SortedRows};
+use super::Cpu;
+use crate::backend::DeviceError;
+use crate::backend::kernels::{
+    Kernel, Method, PairSummer, Scaled, SkceResamples, SkceSample, SkceSums, SortedRows,
+};
 pub use drawn_rows::drawn_rows;
 use exp::exp_of_negative;
 use resample::{Resampler, Words};
 
 /// Vectors side by side, one in each lane.
-const LANES: usize = 8;
+pub(in crate::backend) const LANES: usize = 8;
 /// One number of each of [`LANES`] vectors.
-type Lanes = [f64; LANES];
+pub(in crate::backend) type Lanes = [f64; LANES];
 
 /// Numbers of lanes that are held at once: 32 MB, whatever n is.
 const MOST_AT_ONCE: usize = 1 << 19;
 
-/// The sums of one sample. Memory is O(n) and bounded per resample; the result is the same bits
-/// whatever the number of threads.
-pub fn skce_sums(
-    rows: &SortedRows,
-    scaled: Scaled,
-    method: Method,
-    resamples: Option<&SkceResamples>,
-) -> SkceSums {
-    let forms = Forms::new(scaled, method, &rows.confidence);
-    let diagonal = rows.squares();
-    let all = forms.of_one(&rows.residuals());
-    SkceSums {
-        all,
-        diagonal,
-        at_least: resamples.map(|resamples| at_least(rows, &forms, resamples, all, diagonal)),
+impl PairSummer for Cpu {
+    fn pair_sums(&self, samples: &[SkceSample<'_>]) -> Result<Vec<SkceSums>, DeviceError> {
+        Ok(samples.par_iter().map(skce_sums).collect())
     }
 }
 
-/// How many resamples have a statistic at least as large as the sample's.
-fn at_least(
-    rows: &SortedRows,
-    forms: &Forms<'_>,
-    resamples: &SkceResamples,
-    all: f64,
-    diagonal: f64,
-) -> u32 {
-    let groups = rows.confidence.len();
-    if groups == 0 {
-        return resamples.count;
+/// The sums of one sample. Memory is O(n) and bounded per resample; the result is the same bits
+/// whatever the number of threads.
+pub fn skce_sums(sample: &SkceSample<'_>) -> SkceSums {
+    let exact = Exact::new(sample);
+    SkceSums {
+        all: exact.all,
+        diagonal: exact.diagonal,
+        at_least: sample.resamples.map(|resamples| {
+            let all: Vec<u32> = (0..resamples.count).collect();
+            exact.at_least(&resamples, &all)
+        }),
     }
-    let resampler = Resampler::new(rows, resamples, all, diagonal);
-    let threshold = resampler.observed() - 1e-12 * rows.magnitudes().powi(2);
-    let blocks = (resamples.count as usize).div_ceil(LANES);
-    let at_once = (MOST_AT_ONCE / groups).clamp(1, blocks.max(1));
-    let mut vectors = vec![[0.0; LANES]; groups * at_once];
-    let mut found = 0;
-    for first in (0..blocks).step_by(at_once) {
-        let own = at_once.min(blocks - first);
-        let vectors = &mut vectors[..own * groups];
-        let diagonals: Vec<Lanes> = vectors
-            .par_chunks_mut(groups)
-            .enumerate()
-            .map_init(Words::default, |words, (block, vectors)| {
-                resampler.fill((first + block) as u32, vectors, words)
-            })
-            .collect();
-        let values = forms.of_many(vectors);
-        for (block, (values, diagonals)) in std::iter::zip(values, diagonals).enumerate() {
-            for lane in 0..LANES {
-                let resample = (first + block) * LANES + lane;
-                let statistic = resampler.statistic(values[lane], diagonals[lane]);
-                found += u32::from(resample < resamples.count as usize && statistic >= threshold);
-            }
+}
+
+/// A sample with its sums in f64, which any of its resamples can be held against.
+pub(in crate::backend) struct Exact<'a> {
+    rows: &'a SortedRows,
+    forms: Forms<'a>,
+    /// Σ_{i,j} h_ij.
+    pub(in crate::backend) all: f64,
+    /// Σ_i h_ii.
+    pub(in crate::backend) diagonal: f64,
+}
+
+impl<'a> Exact<'a> {
+    /// Computes the sums.
+    pub(in crate::backend) fn new(sample: &SkceSample<'a>) -> Self {
+        let rows = sample.rows;
+        let forms = Forms::new(sample.scaled, sample.method, &rows.confidence);
+        Exact {
+            rows,
+            all: forms.of_one(&rows.residuals()),
+            diagonal: rows.squares(),
+            forms,
         }
     }
-    found
+
+    /// How many of the resamples `which` have a statistic at least as large as the sample's.
+    pub(in crate::backend) fn at_least(&self, resamples: &SkceResamples, which: &[u32]) -> u32 {
+        if self.rows.confidence.is_empty() {
+            // All statistics are 0. There are at most as many as resamples.
+            return which.len() as u32;
+        }
+        let resampler = Resampler::new(self.rows, resamples, self.all, self.diagonal);
+        let threshold = resampler.threshold();
+        let statistics = self.statistics(&resampler, which);
+        let found = statistics
+            .iter()
+            .filter(|&&statistic| statistic >= threshold);
+        // At most as many as resamples.
+        found.count() as u32
+    }
+
+    /// The statistics of the resamples `which`; there is a row at least.
+    pub(in crate::backend) fn statistics(
+        &self,
+        resampler: &Resampler<'_>,
+        which: &[u32],
+    ) -> Vec<f64> {
+        let groups = self.rows.confidence.len();
+        let blocks = which.len().div_ceil(LANES);
+        let at_once = (MOST_AT_ONCE / groups).clamp(1, blocks.max(1));
+        let mut vectors = vec![[0.0; LANES]; groups * at_once];
+        let mut statistics = Vec::with_capacity(which.len());
+        for which in which.chunks(at_once * LANES) {
+            let vectors = &mut vectors[..which.len().div_ceil(LANES) * groups];
+            let diagonals: Vec<Lanes> = vectors
+                .par_chunks_mut(groups)
+                .zip(which.par_chunks(LANES))
+                .map_init(Words::default, |words, (vectors, own)| {
+                    resampler.fill(own, vectors, words)
+                })
+                .collect();
+            let values = self.forms.of_many(vectors);
+            let of_lanes = std::iter::zip(values.as_flattened(), diagonals.as_flattened());
+            let statistic = |(&value, &diagonal)| resampler.statistic(value, diagonal);
+            // The last block may have lanes without a resample.
+            statistics.extend(of_lanes.take(which.len()).map(statistic));
+        }
+        statistics
+    }
 }
 
 /// Quadratic forms aᵀKa, K_gh the kernel of two of the distinct confidences.

@@ -74,14 +74,20 @@ impl<'a> Resampler<'a> {
         }
     }
 
-    /// Writes the vectors of a block of resamples, and gives their diagonals.
-    pub fn fill(&self, block: u32, vectors: &mut [Lanes], words: &mut Words) -> Lanes {
+    /// The least statistic that counts as at least as large as the sample's: equal ones may differ by
+    /// the rounding of f64.
+    pub fn threshold(&self) -> f64 {
+        self.observed() - 1e-12 * self.rows.magnitudes().powi(2)
+    }
+
+    /// Writes the vectors of resamples, at most [`LANES`] of them, one in each lane, and gives their
+    /// diagonals. Lanes without a resample are left as they are.
+    pub fn fill(&self, resamples: &[u32], vectors: &mut [Lanes], words: &mut Words) -> Lanes {
         let rows = self.rows.rows();
         words.first.resize(rows, 0);
         words.second.resize(rows, 0);
         let mut diagonals = [0.0; LANES];
-        for (lane, diagonal) in diagonals.iter_mut().enumerate() {
-            let resample = block.wrapping_mul(LANES as u32).wrapping_add(lane as u32);
+        for (lane, (diagonal, &resample)) in diagonals.iter_mut().zip(resamples).enumerate() {
             draw(self.key, resample, &mut words.first, &mut words.second);
             *diagonal = match self.null {
                 SkceNull::Multinomial => self.multinomial(words, lane, vectors),
