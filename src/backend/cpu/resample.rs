@@ -273,23 +273,28 @@ fn draw<const LANES: usize>(
 /// all of them so that it is vectorised.
 #[inline(always)]
 pub(super) fn label_words<const LANES: usize>(key: Key, row: u32, first: u32) -> [u32; LANES] {
-    const ROTATIONS: [u32; 8] = [13, 15, 26, 6, 17, 29, 16, 24];
+    const ROTATIONS: [[u32; 4]; 2] = [[13, 15, 26, 6], [17, 29, 16, 24]];
     let [k0, k1] = key.0;
-    let schedule = [k0, k1, 0x1BD1_1BDA ^ k0 ^ k1];
+    let parity = 0x1BD1_1BDA ^ k0 ^ k1;
+    let injections = [
+        (k1, parity.wrapping_add(1)),
+        (parity, k0.wrapping_add(2)),
+        (k0, k1.wrapping_add(3)),
+        (k1, parity.wrapping_add(4)),
+        (parity, k0.wrapping_add(5)),
+    ];
     let mut x0 = [row.wrapping_add(k0); LANES];
     let mut x1 = std::array::from_fn(|lane| first.wrapping_add(lane as u32).wrapping_add(k1));
-    for round in 0..20 {
-        for lane in 0..LANES {
-            x0[lane] = x0[lane].wrapping_add(x1[lane]);
-            x1[lane] = x1[lane].rotate_left(ROTATIONS[round % 8]) ^ x0[lane];
-        }
-        if round % 4 == 3 {
-            let injection = round / 4 + 1;
-            let second = schedule[(injection + 1) % 3].wrapping_add(injection as u32);
+    for (place, (first, second)) in injections.into_iter().enumerate() {
+        for rotation in ROTATIONS[place % 2] {
             for lane in 0..LANES {
-                x0[lane] = x0[lane].wrapping_add(schedule[injection % 3]);
-                x1[lane] = x1[lane].wrapping_add(second);
+                x0[lane] = x0[lane].wrapping_add(x1[lane]);
+                x1[lane] = x1[lane].rotate_left(rotation) ^ x0[lane];
             }
+        }
+        for lane in 0..LANES {
+            x0[lane] = x0[lane].wrapping_add(first);
+            x1[lane] = x1[lane].wrapping_add(second);
         }
     }
     x1

@@ -12,7 +12,7 @@
 //! that are the same in all resamples are added up where a label is 1. Labels take one bit.
 
 use super::resample::{TileSums, label_words};
-use super::wide_sum::WideSum;
+use super::wide_sum::WideSums;
 use crate::backend::resamples::{Resamples, TiedGroups, resample_key, windows};
 use crate::random::Key;
 
@@ -150,7 +150,7 @@ fn tile<const LANES: usize>(
     let mut adjacent = Adjacent::new();
     let mut at = [0i64; LANES];
     let mut far = vec![Far::new(); constants.windows.len()];
-    let mut linear = vec![[[WideSum::default(); WIDTHS]; LANES]; far.len().div_ceil(WIDTHS)];
+    let mut linear = vec![[WideSums::<WIDTHS>::default(); LANES]; far.len().div_ceil(WIDTHS)];
     let mut positives = [0u32; LANES];
     scratch.labels.clear();
     let mut row = 0;
@@ -160,21 +160,10 @@ fn tile<const LANES: usize>(
         while row < end {
             let rows = row..end.min(row + WORD);
             let confidence = &confidence[rows.clone()];
-            let labels = if statistics.rank_ece {
-                let neighbours = &constants.neighbours[rows.clone()];
-                let linear = &mut adjacent.linear;
-                let labels = draw(key, first, row, confidence, |row, label| {
-                    let term = u64::from(neighbours[row]);
-                    for lane in 0..LANES {
-                        let term = if label[lane] { term } else { 0 };
-                        linear[lane] = linear[lane].wrapping_add(term);
-                    }
-                });
-                adjacent.count(&labels);
-                labels
-            } else {
-                draw(key, first, row, confidence, |_, _| {})
-            };
+            let labels = draw(key, first, row, confidence);
+            if statistics.rank_ece {
+                adjacent.add(&constants.neighbours[rows.clone()], &labels);
+            }
             if statistics.walk {
                 walk(confidence, &labels, &mut at, &mut sums);
             }
@@ -196,7 +185,10 @@ fn tile<const LANES: usize>(
         for lane in 0..LANES {
             positives[lane] = positives[lane].wrapping_add(u32::from(ones[lane]));
         }
-        for (place, span) in scratch.labels[block].chunks(SPAN).enumerate() {
+        let whole = scratch.labels.len().next_multiple_of(SPAN);
+        scratch.labels.resize(whole, [0; LANES]);
+        let spans = scratch.labels[block.start..].as_chunks::<SPAN>().0;
+        for (place, span) in spans.iter().enumerate() {
             let first_row = (start + place * SPAN) * WORD;
             for (widths, sums) in constants.windows.chunks(WIDTHS).zip(&mut linear) {
                 tabulate(&constants.before, first_row, widths, &mut scratch.tables);
@@ -216,7 +208,7 @@ fn tile<const LANES: usize>(
         let all = positives * positives.saturating_sub(1) / 2;
         for (place, (_, constant)) in constants.windows.iter().enumerate() {
             let near = all - far[place].pairs[lane];
-            let linear = linear[place / WIDTHS][lane][place % WIDTHS].total();
+            let linear = linear[place / WIDTHS][lane].total(place % WIDTHS);
             sums.windows[place][lane] = quadratic(near, linear, *constant);
         }
     }
@@ -229,24 +221,20 @@ fn quadratic(pairs: u64, linear: i128, constant: u128) -> i128 {
     (i128::from(pairs) << 60) - (linear << 30) + constant as i128
 }
 
-/// Draws the labels of a word of rows; `with` is given each row's, by its place in the word.
+/// Draws the labels of a word of rows.
 #[inline(always)]
 fn draw<const LANES: usize>(
     key: Key,
     first: u32,
     first_row: usize,
     confidence: &[u32],
-    mut with: impl FnMut(usize, &[bool; LANES]),
 ) -> [u16; LANES] {
     let mut labels = [0u32; LANES];
     for (place, &confidence) in confidence.iter().enumerate() {
         let words = label_words::<LANES>(key, (first_row + place) as u32, first);
-        let mut label = [false; LANES];
         for lane in 0..LANES {
-            label[lane] = (words[lane] >> 2) < confidence;
-            labels[lane] |= if label[lane] { 1 << place } else { 0 };
+            labels[lane] |= u32::from((words[lane] >> 2) < confidence) << place;
         }
-        with(place, &label);
     }
     labels.map(|labels| labels as u16)
 }
@@ -292,9 +280,16 @@ impl<const LANES: usize> Adjacent<LANES> {
         }
     }
 
-    /// Counts the pairs that end in a word of rows.
+    /// Adds the terms of a word of rows, and the pairs that end in it.
     #[inline(always)]
-    fn count(&mut self, labels: &[u16; LANES]) {
+    fn add(&mut self, neighbours: &[u32], labels: &[u16; LANES]) {
+        for (place, &term) in neighbours.iter().enumerate() {
+            for lane in 0..LANES {
+                let label = labels[lane] & (1 << place) != 0;
+                let term = if label { u64::from(term) } else { 0 };
+                self.linear[lane] = self.linear[lane].wrapping_add(term);
+            }
+        }
         for lane in 0..LANES {
             let pairs = labels[lane] & (labels[lane] << 1 | self.last[lane]);
             self.pairs[lane] = self.pairs[lane].wrapping_add(pairs.count_ones());
@@ -359,14 +354,9 @@ impl<const LANES: usize> Far<LANES> {
             }
             for bit in 0..WORD {
                 for lane in 0..LANES {
-                    let added = if here[lane] & (1 << bit) != 0 {
-                        passed[lane]
-                    } else {
-                        0
-                    };
-                    pairs[lane] = pairs[lane].wrapping_add(added);
-                    let left = u16::from(leaving[lane] & (1 << bit) != 0);
-                    passed[lane] = passed[lane].wrapping_add(left);
+                    let here = (here[lane] >> bit & 1).wrapping_neg();
+                    pairs[lane] = pairs[lane].wrapping_add(passed[lane] & here);
+                    passed[lane] = passed[lane].wrapping_add(leaving[lane] >> bit & 1);
                 }
             }
         }
@@ -431,23 +421,23 @@ fn tabulate(
 /// Adds the tabulated terms of the rows of a span whose labels are 1.
 #[inline(always)]
 fn add_linear<const LANES: usize>(
-    span: &[[u16; LANES]],
+    span: &[[u16; LANES]; SPAN],
     tables: &[Table; 4 * SPAN],
-    sums: &mut [[WideSum; WIDTHS]; LANES],
+    sums: &mut [WideSums<WIDTHS>; LANES],
 ) {
     for lane in 0..LANES {
         let mut sum = [0u64; WIDTHS];
-        for (labels, tables) in span.iter().zip(tables.as_chunks::<4>().0) {
-            let labels = labels[lane];
-            for (nibble, table) in tables.iter().enumerate() {
-                let terms = &table[usize::from(labels >> (4 * nibble) & 15)];
-                for place in 0..WIDTHS {
-                    sum[place] = sum[place].wrapping_add(terms[place]);
-                }
+        for place in 0..4 * SPAN {
+            let pattern = span[place / 4][lane] >> (4 * (place % 4)) & 15;
+            // So that vectors go over widths, whose terms lie side by side: over lanes, or over rows,
+            // they would have to be gathered.
+            let terms = std::hint::black_box(&tables[place][usize::from(pattern)]);
+            for width in 0..WIDTHS {
+                sum[width] = sum[width].wrapping_add(terms[width]);
             }
         }
-        for place in 0..WIDTHS {
-            sums[lane][place].add(sum[place] as i64);
+        for width in 0..WIDTHS {
+            sums[lane].add(width, sum[width] as i64);
         }
     }
 }
