@@ -82,8 +82,8 @@ pub struct Evaluate {
         default_value = "asymptotic,conditional,finite-sample,adaptive"
     )]
     tests: Vec<TestChoice>,
-    /// Null resamples of monte-carlo, adaptive, ks and kuiper [default: 999, fewer beyond a million
-    /// rows]
+    /// Null resamples of monte-carlo, adaptive, ks and kuiper [default: 999, fewer beyond
+    /// 200,000 rows, and at least 99]
     #[arg(long, value_name = "B", value_parser = clap::value_parser!(u32).range(1..), allow_negative_numbers = true)]
     resamples: Option<u32>,
     /// Intervals around rankECE: neighbour, concentration; the gate uses the first
