@@ -7,6 +7,7 @@
 #import bins
 #import bitonic
 #import score_runs
+#import workgroup_sum
 
 @group(0) @binding(0) var<uniform> params: Params;
 @group(0) @binding(1) var<storage, read> quantile: array<u32>;
@@ -16,21 +17,6 @@
 // Five numbers of 128 bits a replicate: n rankECE, squares, odd, even, conditional.
 @group(0) @binding(5) var<storage, read_write> sums: array<vec4<u32>>;
 @group(0) @binding(6) var<storage, read_write> bins: array<BinSums>;
-
-var<workgroup> parts: array<vec4<u32>, 256>;
-
-// The sum of a number over the workgroup, valid in thread 0.
-fn workgroup_sum(value: vec4<u32>, thread: u32) -> vec4<u32> {
-    workgroupBarrier();
-    parts[thread] = value;
-    for (var half = THREADS / 2u; half > 0u; half /= 2u) {
-        workgroupBarrier();
-        if thread < half {
-            parts[thread] = add_128(parts[thread], parts[thread + half]);
-        }
-    }
-    return parts[0];
-}
 
 // The words of the workgroup are those of one replicate, until the residuals take their places.
 fn word_at(base: u32, row: u32) -> u32 {

@@ -3,6 +3,7 @@
 #import dispatch
 #import threefry
 #import fixed_point
+#import workgroup_sum
 
 const WORKERS: u32 = 256u;
 const WINDOWS: u32 = 2u;
@@ -44,7 +45,6 @@ var<workgroup> ends: array<vec2<u32>, 256>;
 var<workgroup> lowest_of: array<vec2<u32>, 256>;
 var<workgroup> highest_of: array<vec2<u32>, 256>;
 var<workgroup> edges: array<vec2<i32>, 256>;
-var<workgroup> parts: array<vec4<u32>, 256>;
 
 fn negate_64(a: vec2<u32>) -> vec2<u32> {
     return add_64(~a, vec2<u32>(1u, 0u));
@@ -93,19 +93,6 @@ fn mul_signed_64(a: vec2<u32>, b: i32) -> vec4<u32> {
         return negate_128(product);
     }
     return product;
-}
-
-// The sum of a number over the workgroup, valid in thread 0.
-fn workgroup_sum(value: vec4<u32>, thread: u32) -> vec4<u32> {
-    workgroupBarrier();
-    parts[thread] = value;
-    for (var half = WORKERS / 2u; half > 0u; half /= 2u) {
-        workgroupBarrier();
-        if thread < half {
-            parts[thread] = add_128(parts[thread], parts[thread + half]);
-        }
-    }
-    return parts[0];
 }
 
 @compute @workgroup_size(256)

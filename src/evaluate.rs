@@ -3,19 +3,27 @@
 use rayon::prelude::*;
 
 use crate::backend::cpu::Cpu;
+use crate::backend::kernels::SortedRows;
 use crate::backend::resamples::{sample_key, tied_groups};
 use crate::backend::{Backend, Binning, Closed, DeviceError, Request, Scheme, SegmentSums, Ties};
-use crate::evaluation::{Evaluated, Gate, RankEce, Reduction, Verdict};
+use crate::evaluation::{
+    Binned, EstimatorInterval, Evaluated, Gate, RankEce, Reduction, SkceEstimates, Verdict,
+};
 use crate::inference::decision_risk::decision_risk;
 use crate::inference::gate;
-use crate::inference::intervals::{self, IntervalName};
+use crate::inference::intervals::{self, IntervalName, SubsampleEstimates};
 use crate::inference::tests_of_calibration::{self as tests, LabelOutcome, TestName};
 use crate::input::SegmentInfo;
-use crate::predictions::{Batch, BatchError, Confidence, Dtype};
+use crate::predictions::{Batch, BatchError, Confidence, Dtype, Word};
 use crate::random::{Key, Stream};
 use crate::resampling::{LabelledGroups, default_resamples, label_tests};
+use crate::row_resampling::{
+    DEFAULT_SUBSAMPLES, Resampled, bootstrap_intervals, subsample_estimates,
+};
 use crate::statistic::log_loss::{LogLossSums, log_loss};
+use crate::statistic::skce::{Skce, SkceOptions, Wanted};
 use crate::statistic::{BinsRule, TooManyBins, binned};
+use crate::with_words;
 
 /// What to compute, and how.
 #[derive(Clone, Debug, PartialEq)]
@@ -30,16 +38,23 @@ pub struct Options {
     pub closed: Closed,
     /// Tests of calibration.
     pub tests: Vec<TestName>,
-    /// Null resamples of tests that need them; none: [`default_resamples`] of the number of rows.
+    /// Resamples of tests and intervals that need them; none: [`default_resamples`] of the number of
+    /// rows, but 999 subsamples.
     pub resamples: Option<u32>,
     /// Intervals around rankECE; the gate and the upper risk bound use the first.
     pub intervals: Vec<IntervalName>,
+    /// Whether the binned estimates have bootstrap intervals.
+    pub bootstrap: bool,
     /// The level of tests; intervals hold with probability 1 - alpha.
     pub alpha: f64,
     /// The seed of everything random.
     pub seed: u64,
     /// The largest rankECE that is accepted, if there is a gate.
     pub max_rank_ece: Option<f64>,
+    /// Whether SKCE is estimated; its tests bring the estimates they need.
+    pub skce: bool,
+    /// How SKCE and its tests are computed.
+    pub skce_options: SkceOptions,
 }
 
 impl Default for Options {
@@ -51,10 +66,13 @@ impl Default for Options {
             closed: Closed::default(),
             tests: TestName::DEFAULT.to_vec(),
             resamples: None,
-            intervals: IntervalName::ALL.to_vec(),
+            intervals: IntervalName::DEFAULT.to_vec(),
+            bootstrap: false,
             alpha: 0.05,
             seed: 1,
             max_rank_ece: None,
+            skce: false,
+            skce_options: SkceOptions::default(),
         }
     }
 }
@@ -104,24 +122,30 @@ pub fn evaluate(
     let dtype = batch.dtype();
     let (request, rules) = request(&batch, options)?;
     let losses = log_loss(&batch);
+    // Before the backend sorts: disjoint pairs are those of the input.
+    let skce: Vec<Option<Skce>> = (0..batch.segments())
+        .map(|index| skce(&batch, index, options))
+        .collect();
     let labels = tests_of_labels(&batch, options, backend)?;
     let sums = backend.sums(&mut batch, &request)?;
-    let numbers = sums.iter().zip(losses).zip(&labels);
-    Ok(std::iter::zip(segments, numbers)
+    let numbers = sums.iter().zip(losses).zip(&labels).zip(skce);
+    std::iter::zip(segments, numbers)
         .enumerate()
-        .map(|(index, (info, ((sums, loss), labels)))| {
+        .map(|(index, (info, (((sums, loss), labels), skce)))| {
             let segment = Segment {
                 dtype,
                 index,
                 sums,
                 loss,
                 labels,
+                skce,
                 request: &request,
                 rules: &rules,
             };
-            segment.evaluated(info, options)
+            let resampled = resampled_rows(&batch, index, sums, options, backend)?;
+            Ok(segment.evaluated(info, resampled, options))
         })
-        .collect())
+        .collect()
 }
 
 /// Evaluates one sample on the CPU: confidences in \[0, 1\] with their labels, row by row.
@@ -226,6 +250,42 @@ fn tests_of_labels(
     Ok(tests)
 }
 
+/// What resamples of the rows of one segment tell.
+#[derive(Default)]
+struct ResampledRows {
+    /// For the interval from subsamples.
+    subsamples: Option<SubsampleEstimates>,
+    /// Intervals of the estimates of each binning; empty if none were asked for.
+    binned: Vec<Vec<EstimatorInterval>>,
+}
+
+/// Resamples the rows of a segment, if an interval asks for it.
+fn resampled_rows(
+    batch: &Batch,
+    index: usize,
+    sums: &SegmentSums,
+    options: &Options,
+    backend: &dyn Backend,
+) -> Result<ResampledRows, DeviceError> {
+    let mut resampled = ResampledRows::default();
+    let range = batch.offsets()[index]..batch.offsets()[index + 1];
+    if options.intervals.contains(&IntervalName::Subsample) {
+        let count = options.resamples.unwrap_or(DEFAULT_SUBSAMPLES);
+        resampled.subsamples =
+            subsample_estimates(batch.rows(), range.clone(), options.seed, count, backend)?;
+    }
+    if options.bootstrap {
+        let default = || default_resamples(range.len() as u64);
+        let how = Resampled {
+            seed: options.seed,
+            resamples: options.resamples.unwrap_or_else(default),
+            alpha: options.alpha,
+        };
+        resampled.binned = bootstrap_intervals(batch.rows(), range, sums, &how, backend)?;
+    }
+    Ok(resampled)
+}
+
 /// Counts bins before there is memory for any.
 fn check_bins(batch: &Batch, options: &Options) -> Result<(), EvaluateError> {
     let mut bins = 0u64;
@@ -251,18 +311,30 @@ struct Segment<'a> {
     sums: &'a SegmentSums,
     loss: LogLossSums,
     labels: &'a [(TestName, LabelOutcome)],
+    skce: Option<Skce>,
     request: &'a Request,
     rules: &'a [BinsRule],
 }
 
 impl Segment<'_> {
     /// The numbers of one segment.
-    fn evaluated(&self, info: SegmentInfo, options: &Options) -> Evaluated {
+    fn evaluated(
+        &self,
+        info: SegmentInfo,
+        resampled: ResampledRows,
+        options: &Options,
+    ) -> Evaluated {
         let sums = self.sums;
         let rows = sums.rows as f64;
         let defined = |value: f64| (sums.rows > 0).then_some(value);
         let estimate = defined(sums.rank_ece as f64 / (1u64 << 60) as f64 / rows);
-        let intervals = intervals::run(&options.intervals, sums, options.alpha);
+        let intervals = intervals::run(
+            &options.intervals,
+            sums,
+            resampled.subsamples.as_ref(),
+            options.ties,
+            options.alpha,
+        );
         let risk = |value: Option<f64>| value.and_then(|value| decision_risk(value, sums.rows));
         let upper = intervals.first().and_then(|interval| interval.upper);
         let gate = options.max_rank_ece.map(|limit| {
@@ -270,7 +342,7 @@ impl Segment<'_> {
                 gate::verdict(interval, limit)
             })
         });
-        let binned = self
+        let mut binned: Vec<Binned> = self
             .request
             .binnings
             .iter()
@@ -278,6 +350,9 @@ impl Segment<'_> {
             .zip(&sums.binned)
             .map(|((binning, &rule), bins)| binned(self.dtype, bins, binning, self.index, rule))
             .collect();
+        for (binned, intervals) in binned.iter_mut().zip(resampled.binned) {
+            binned.intervals = intervals;
+        }
         Evaluated {
             source: info.source,
             group: info.group,
@@ -305,12 +380,54 @@ impl Segment<'_> {
                 &options.tests,
                 sums,
                 self.labels,
+                self.skce.as_ref(),
                 options.ties,
                 options.alpha,
             ),
             binned,
-            skce: None,
+            skce: self.skce.as_ref().map(|skce| estimates(skce, options)),
         }
+    }
+}
+
+/// SKCE of one segment, if the estimates or a test with a kernel are asked for. Always on the CPU: what
+/// has an exponential function in it would not be the same bits on every device.
+fn skce(batch: &Batch, index: usize, options: &Options) -> Option<Skce> {
+    let asks = |name| options.tests.contains(&name);
+    let (unbiased, linear) = (asks(TestName::SkceU), asks(TestName::SkceL));
+    if !(options.skce || unbiased || linear) {
+        return None;
+    }
+    let own = &options.skce_options;
+    let wanted = Wanted {
+        all_pairs: options.skce,
+        resamples: unbiased.then(|| Key::for_stream(options.seed, own.stream(), 0).child(0, 0)),
+        disjoint_pairs: options.skce || linear,
+    };
+    let dtype = batch.dtype();
+    let range = batch.offsets()[index]..batch.offsets()[index + 1];
+    Some(with_words!(batch.rows(), words => {
+        let words = &words[range];
+        let in_order = words.iter().map(|word| {
+            (dtype.value(word.confidence_bits()), word.label())
+        });
+        Skce::new(own, wanted, &SortedRows::of_words(dtype, words), in_order)
+    }))
+}
+
+/// What is shown of SKCE.
+fn estimates(skce: &Skce, options: &Options) -> SkceEstimates {
+    let own = &options.skce_options;
+    let resampled = options.tests.contains(&TestName::SkceU);
+    SkceEstimates {
+        kernel: skce.kernel,
+        bandwidth_rule: own.bandwidth.to_string(),
+        bandwidth: skce.bandwidth.ok(),
+        unbiased: skce.unbiased(),
+        biased: skce.biased(),
+        linear: skce.linear(),
+        null: resampled.then_some(skce.null),
+        undefined: skce.bandwidth.err().map(|why| why.to_string()),
     }
 }
 

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use crate::backend::kernels::{Kernel, SkceNull};
 use crate::backend::{Closed, Scheme, Ties};
 use crate::predictions::Dtype;
 
@@ -113,8 +114,29 @@ pub struct Evaluated {
     pub tests: Vec<TestResult>,
     /// Binned estimates, one for each binning.
     pub binned: Vec<Binned>,
-    /// Kernel estimates; none were asked for.
-    pub skce: Option<()>,
+    /// Kernel estimates; none if not asked for, nor a test that is made of them.
+    pub skce: Option<SkceEstimates>,
+}
+
+/// Estimates of the squared kernel calibration error.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct SkceEstimates {
+    /// The kernel.
+    pub kernel: Kernel,
+    /// How the bandwidth was chosen: `median`, or a number as given.
+    pub bandwidth_rule: String,
+    /// γ, the bandwidth; none where the median distance is 0, and then no estimate either.
+    pub bandwidth: Option<f64>,
+    /// 2/(n(n-1)) Σ_{i<j} h_ij; none with fewer than two rows.
+    pub unbiased: Option<f64>,
+    /// (1/n²) Σ_{i,j} h_ij.
+    pub biased: Option<f64>,
+    /// The mean of h over disjoint pairs in input order.
+    pub linear: Option<f64>,
+    /// The law of the resamples, if the test `skce-u` was asked for.
+    pub null: Option<SkceNull>,
+    /// Why there is no estimate.
+    pub undefined: Option<String>,
 }
 
 /// rankECE with its intervals.
@@ -135,7 +157,7 @@ pub struct RankEce {
 /// A confidence interval.
 #[derive(Clone, Debug, Serialize)]
 pub struct Interval {
-    /// `neighbour` or `concentration`.
+    /// `neighbour`, `concentration`, `subsample` or `bootstrap`.
     pub method: &'static str,
     /// 1 - alpha.
     pub level: f64,
@@ -145,6 +167,20 @@ pub struct Interval {
     pub upper: Option<f64>,
     /// Why there is none.
     pub undefined: Option<String>,
+    /// The number of resamples it comes from; none if it comes from none.
+    pub resamples: Option<u64>,
+    /// The rows of each, of a subsample.
+    pub subsample_rows: Option<u32>,
+}
+
+/// The confidence interval of one of several estimates.
+#[derive(Clone, Debug, Serialize)]
+pub struct EstimatorInterval {
+    /// The estimate: `ece_l1`, `ece_l2`, `ece_rms`, `ece_l2_debiased` or `mce`.
+    pub estimator: &'static str,
+    /// Its interval.
+    #[serde(flatten)]
+    pub interval: Interval,
 }
 
 /// One test of the hypothesis that E[Y|Z] = Z.
@@ -207,8 +243,8 @@ pub struct Binned {
     pub ece_l2_debiased: Option<f64>,
     /// The largest |gap_j|.
     pub mce: Option<f64>,
-    /// Confidence intervals.
-    pub intervals: Vec<Interval>,
+    /// Confidence intervals: one for each estimate, or none at all.
+    pub intervals: Vec<EstimatorInterval>,
     /// The bins: all of them for equal-width, those with rows for equal-mass.
     pub table: Vec<Bin>,
 }

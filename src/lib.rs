@@ -77,6 +77,7 @@ pub mod random;
 pub mod reference;
 pub mod report;
 pub mod resampling;
+mod row_resampling;
 pub mod selfcheck;
 pub mod statistic;
 

@@ -24,8 +24,14 @@ pub enum Stream {
     Ties = 3,
     /// Labels of tied rows under the neighbour interval.
     Neighbour = 4,
-    /// Subsamples of a population file.
+    /// Subsamples without replacement, of a population file or for an interval.
     Subsample = 5,
+    /// Rows drawn with replacement.
+    Bootstrap = 6,
+    /// Rows that a resample of SKCE draws with replacement.
+    Multinomial = 7,
+    /// Signs of a resample of SKCE.
+    Wild = 8,
     /// Coefficients of the curve `random-fourier`.
     Curve = 9,
     /// Data of `selfcheck`.

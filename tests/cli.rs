@@ -11,6 +11,8 @@ mod faults;
 mod gate;
 #[path = "cli/input.rs"]
 mod input;
+#[path = "cli/kernels.rs"]
+mod kernels;
 #[path = "cli/numbers.rs"]
 mod numbers;
 #[path = "cli/output.rs"]

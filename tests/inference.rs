@@ -5,7 +5,7 @@ use std::f64::consts::LN_2;
 use half::{bf16, f16};
 use rankece::backend::{NeighbourSums, SegmentSums, Ties};
 use rankece::evaluation::{Interval, TestResult, Verdict};
-use rankece::inference::intervals::{self, IntervalName, IntervalNameError};
+use rankece::inference::intervals::{self, IntervalName};
 use rankece::inference::tests_of_calibration::{self, TestName};
 use rankece::inference::{decision_risk::decision_risk, gate, normal};
 use rankece::predictions::{Batch, Rows};
@@ -41,7 +41,7 @@ fn article() -> SegmentSums {
 }
 
 fn run(name: TestName, sums: &SegmentSums, ties: Ties, alpha: f64) -> TestResult {
-    let results = tests_of_calibration::run(&[name], sums, &[], ties, alpha);
+    let results = tests_of_calibration::run(&[name], sums, &[], None, ties, alpha);
     assert_eq!(results.len(), 1);
     let [result] = <[TestResult; 1]>::try_from(results).unwrap();
     assert_eq!(result.name, name.as_str());
@@ -164,7 +164,7 @@ fn names_are_those_of_the_command_line() {
     assert_eq!(TestName::ALL.as_slice(), TestName::value_variants());
     let sums = article();
     let names = [TestName::FiniteSample, TestName::Asymptotic];
-    let results = tests_of_calibration::run(&names, &sums, &[], Ties::Average, 0.05);
+    let results = tests_of_calibration::run(&names, &sums, &[], None, Ties::Average, 0.05);
     let order: Vec<&str> = results.iter().map(|result| result.name).collect();
     assert_eq!(order, ["finite-sample", "asymptotic"]);
     for name in IntervalName::ALL {
@@ -224,7 +224,7 @@ fn a_level_that_is_none() {
             let reason = run(name, &article(), Ties::Average, alpha).undefined;
             assert!(reason.unwrap().contains("alpha"));
         }
-        for interval in intervals::run(&IntervalName::ALL, &article(), alpha) {
+        for interval in intervals::run(&IntervalName::ALL, &article(), None, Ties::Average, alpha) {
             assert!(interval.undefined.unwrap().contains("alpha"));
             assert_eq!(interval.lower, None);
         }
@@ -416,7 +416,7 @@ fn extreme_sums() {
                 let result = run(name, &sums, Ties::Average, 0.05);
                 assert!(result.statistic.is_some());
             }
-            for interval in intervals::run(&IntervalName::ALL, &sums, 0.05) {
+            for interval in intervals::run(&IntervalName::ALL, &sums, None, Ties::Average, 0.05) {
                 assert!(interval.lower.is_none_or(f64::is_finite));
                 assert!(interval.upper.is_none_or(f64::is_finite));
             }
@@ -447,7 +447,14 @@ fn neighbour_interval_by_hand() {
     // E r⁴ is negative and counts as 0.
     let half_width = 1.959963984540054 * ((4.0 * r2s2 / 6.0 + s4 / 3.0) / 4.0f64).sqrt();
     assert_close(interval.lower.unwrap(), -0.0625 - half_width, 1e-14);
-    assert_close(interval.upper.unwrap(), -0.0625 + half_width, 1e-14);
+    // The estimate is negative, so the variance grows with the slope 4/3: the upper end x solves
+    // (x - estimate)² = (z²/4) (E s⁴ + 4x/3 - x²), and is the larger solution.
+    let upper = interval.upper.unwrap();
+    assert!(upper > -0.0625 + half_width);
+    let q = 1.959963984540054f64.powi(2) / 4.0;
+    let variance = s4 / 3.0 + 4.0 / 3.0 * upper - upper * upper;
+    assert_close((upper + 0.0625).powi(2), q * variance, 1e-13);
+    assert!(2.0 * (upper + 0.0625) > q * (4.0 / 3.0 - 2.0 * upper));
 
     let undefined = |sums: SegmentSums, part: &str| {
         let interval = intervals::neighbour(&sums, 0.05);
@@ -508,10 +515,7 @@ fn the_bootstrap_is_refused_with_its_reason() {
     ] {
         assert!(message.contains(part), "{message}");
     }
-    assert_eq!(
-        "subsample".parse::<IntervalName>(),
-        Err(IntervalNameError::Subsample)
-    );
+    assert_eq!("subsample".parse(), Ok(IntervalName::Subsample));
     let unknown = "wald".parse::<IntervalName>().unwrap_err();
     assert!(unknown.to_string().contains("`wald`"));
 }
@@ -531,6 +535,8 @@ fn verdicts() {
         lower,
         upper,
         undefined: None,
+        resamples: None,
+        subsample_rows: None,
     };
     for (lower, upper, limit, expected) in [
         (-0.1, 0.2, 0.2, Verdict::Within),

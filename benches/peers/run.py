@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""rankece beside NumPy: the same work, the same cores, in turn, in one run. Needs numpy and a build.
+"""rankece beside NumPy and probcal: the same work, the same cores, in turn, in one run. Needs numpy and a build;
+`skce` also probcal 0.4.0, in the Python that --probcal names.
 
-usage: run.py [power] [evaluate] [resamples] [--rankece PROGRAM] [--runs N]
+usage: run.py [power] [evaluate] [resamples] [skce] [--rankece PROGRAM] [--probcal PYTHON] [--runs N]
 Prints medians and the ratio, pair by pair.
 """
 import argparse
+import csv
 import os
 import re
 import statistics
@@ -109,15 +111,44 @@ def resamples(program, runs):
                   f"  ratio {statistics.median(ratios):6.2f} ({ratios[0]:.2f} to {ratios[-1]:.2f})", flush=True)
 
 
+def skce(program, runs, python):
+    """Seconds of a SKCE-U test with 100 resamples, from rows in memory to the p-value, on one core; and how many
+    asymptotic rankECE tests take as long."""
+    print("skce: SKCE-U with 100 multinomial resamples, median bandwidth, uniform law, calibrated, one core")
+    environment = {name: "1" for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")}
+    for n in (1000, 5000):
+        _, printed = seconds(
+            ["taskset", "-c", "0", program, "cost", "--law", "uniform", "--n", str(n), "--runs", str(max(runs, 5)),
+             "--tests", "asymptotic,skce-u", "--backend", "cpu", "--threads", "1", "--format", "csv", "--quiet"], {})
+        rows = list(csv.DictReader(printed.splitlines()[1:]))
+        ours = {(row["test"], row["kernel"], row["method"]): float(row["seconds"])
+                for row in rows if row["null"] in ("", "multinomial")}
+        asymptotic = ours["asymptotic", "", ""]
+        print(f"  n {n:5}  rankECE asymptotic: {asymptotic:.3g} s")
+        for kernel in ("gaussian", "laplace"):
+            _, printed = seconds(["taskset", "-c", "0", python, str(HERE / "probcal_skce.py"), str(n), "100",
+                                  str(runs), kernel], environment)
+            theirs = statistics.median(float(text) for text in printed.split()[1:])
+            for (test, own, method), time_taken in ours.items():
+                if own == kernel:
+                    print(f"  n {n:5}  {test} {kernel}, {method}: rankece {time_taken:.3g} s, probcal {theirs:.3g} s,"
+                          f" ratio {theirs / time_taken:.0f}; asymptotic is {time_taken / asymptotic:.0f} times"
+                          f" faster than ours and {theirs / asymptotic:.0f} than probcal's", flush=True)
+
+
 def main():
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    arguments.add_argument("what", nargs="*", metavar="power|evaluate|resamples")
+    arguments.add_argument("what", nargs="*", metavar="power|evaluate|resamples|skce")
     arguments.add_argument("--rankece", default=str(HERE.parent.parent / "target/release/rankece"))
+    arguments.add_argument("--probcal", default="python3", help="a Python that has probcal 0.4.0")
     arguments.add_argument("--runs", type=int, default=3)
     options = arguments.parse_args()
     print(f"{time.strftime('%Y-%m-%d')}, {processor()}, {os.cpu_count()} cores; median of {options.runs} runs, in turn")
     for what in options.what or ["power", "evaluate", "resamples"]:
-        {"power": power, "evaluate": evaluate, "resamples": resamples}[what](options.rankece, options.runs)
+        if what == "skce":
+            skce(options.rankece, options.runs, options.probcal)
+        else:
+            {"power": power, "evaluate": evaluate, "resamples": resamples}[what](options.rankece, options.runs)
 
 
 if __name__ == "__main__":

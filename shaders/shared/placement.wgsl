@@ -1,21 +1,29 @@
-// Twin of src/placement.rs: random placement of labels inside a tied group.
+// Twin of src/placement.rs: random places, of labels inside a tied group and of rows in a population.
 
 #import threefry
 
 const ROUNDS: u32 = 6u;
 const ROUNDS_SMALL: u32 = 16u;
 
-struct TiedLabels {
+struct Permutation {
     key: vec2<u32>,
     size: u32,
     half_bits: u32,
+}
+
+struct TiedLabels {
+    permutation: Permutation,
     positives: u32,
+}
+
+fn permutation(key: vec2<u32>, size: u32) -> Permutation {
+    let bits = 32u - countLeadingZeros(size - 1u);
+    return Permutation(key, size, max((bits + 1u) / 2u, 1u));
 }
 
 fn tied_labels(stream: vec2<u32>, first_rank: u32, size: u32, positives: u32) -> TiedLabels {
     let key = child(child(stream, first_rank, 0u), size, positives);
-    let bits = 32u - countLeadingZeros(size - 1u);
-    return TiedLabels(key, size, max((bits + 1u) / 2u, 1u), positives);
+    return TiedLabels(permutation(key, size), positives);
 }
 
 fn mix(key: vec2<u32>, round: u32, value: u32) -> u32 {
@@ -31,33 +39,38 @@ fn mix(key: vec2<u32>, round: u32, value: u32) -> u32 {
     return x ^ (x >> 16u);
 }
 
-fn network(labels: TiedLabels, value: u32) -> u32 {
-    let mask = (1u << labels.half_bits) - 1u;
-    var left = value >> labels.half_bits;
+fn network(permutation: Permutation, value: u32) -> u32 {
+    let mask = (1u << permutation.half_bits) - 1u;
+    var left = value >> permutation.half_bits;
     var right = value & mask;
     var rounds = ROUNDS;
-    if labels.half_bits < 3u {
+    if permutation.half_bits < 3u {
         rounds = ROUNDS_SMALL;
     }
     for (var round = 0u; round < rounds; round++) {
-        let next = left ^ (mix(labels.key, round, right) & mask);
+        let next = left ^ (mix(permutation.key, round, right) & mask);
         left = right;
         right = next;
     }
-    return (left << labels.half_bits) | right;
+    return (left << permutation.half_bits) | right;
+}
+
+// Where `index` goes.
+fn place_at(permutation: Permutation, index: u32) -> u32 {
+    var place = network(permutation, index);
+    // The walk stays on the cycle of index, so it comes back inside.
+    while place >= permutation.size {
+        place = network(permutation, place);
+    }
+    return place;
 }
 
 fn is_positive(labels: TiedLabels, index: u32) -> bool {
     if labels.positives == 0u {
         return false;
     }
-    if labels.positives == labels.size {
+    if labels.positives == labels.permutation.size {
         return true;
     }
-    var place = network(labels, index);
-    // The walk stays on the cycle of index, so it comes back inside.
-    while place >= labels.size {
-        place = network(labels, place);
-    }
-    return place < labels.positives;
+    return place_at(labels.permutation, index) < labels.positives;
 }

@@ -3,9 +3,11 @@
 //! A backend knows nothing of estimates, p-values or files. What it returns is the same integers
 //! whatever it runs on; [`crate::statistic`] and [`crate::inference`] turn them into numbers.
 
+pub mod bootstrap;
 pub mod cpu;
 pub(crate) mod edges;
 pub mod gpu;
+pub mod kernels;
 mod piece;
 pub mod replicates;
 pub mod resamples;
@@ -160,7 +162,7 @@ pub enum DeviceError {
 }
 
 /// Something that turns batches into sums.
-pub trait Backend: resamples::Resampler {
+pub trait Backend: resamples::Resampler + subsamples::Subsampler + bootstrap::Bootstrapper {
     /// The sums of every segment, in order.
     ///
     /// Rows may be left in another order within their segments; with [`Ties::Stable`] call it once.

@@ -2,10 +2,12 @@
 
 use std::cell::RefCell;
 
+use super::bootstrap::{Bootstrap, Bootstrapper, CellSums};
 use super::cpu::Cpu;
 use super::gpu::Gpu;
 use super::replicates::{ReplicateSums, Replicates, Simulator};
 use super::resamples::{ResampleSums, Resampler, Resamples};
+use super::subsamples::{Subsampler, Subsamples};
 use super::{Backend, DeviceError, Request, SegmentSums};
 use crate::predictions::Batch;
 
@@ -86,5 +88,39 @@ impl Resampler for Resilient {
             };
         }
         Cpu::default().resamples(samples, first, count)
+    }
+}
+
+impl Subsampler for Resilient {
+    fn subsamples(
+        &self,
+        subsamples: &Subsamples<'_>,
+        first: u64,
+        count: usize,
+    ) -> Result<Vec<ReplicateSums>, DeviceError> {
+        if self.failure.borrow().is_none() {
+            match self.gpu.subsamples(subsamples, first, count) {
+                Ok(sums) => return Ok(sums),
+                Err(error) => self.failure.replace(Some(error)),
+            };
+        }
+        Cpu::default().subsamples(subsamples, first, count)
+    }
+}
+
+impl Bootstrapper for Resilient {
+    fn bootstrap(
+        &self,
+        bootstrap: &Bootstrap<'_>,
+        first: u32,
+        count: u32,
+    ) -> Result<Vec<CellSums>, DeviceError> {
+        if self.failure.borrow().is_none() {
+            match self.gpu.bootstrap(bootstrap, first, count) {
+                Ok(sums) => return Ok(sums),
+                Err(error) => self.failure.replace(Some(error)),
+            };
+        }
+        Cpu::default().bootstrap(bootstrap, first, count)
     }
 }

@@ -1,8 +1,12 @@
 //! Subsamples of a population of rows: what is asked for.
 
+use std::ops::Range;
+
 use super::DeviceError;
 use super::replicates::ReplicateSums;
+use crate::predictions::{Dtype, Rows, Word};
 use crate::random::Key;
+use crate::with_words;
 
 /// The rows of a population in ascending order of confidence.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -13,6 +17,34 @@ pub struct PopulationRows {
     pub label: Vec<bool>,
     /// For each row the number of its tied run, from 0; decided on confidences as given.
     pub run: Vec<u32>,
+}
+
+impl PopulationRows {
+    /// Some rows of a batch, in any order. Rows of one confidence come in the order of their labels, so
+    /// that the order of the input does not matter.
+    ///
+    /// # Panics
+    /// If `range` is not one of rows, or has 2³² rows or more.
+    pub fn new(rows: &Rows, range: Range<usize>) -> Self {
+        let dtype = rows.dtype();
+        with_words!(rows, words => {
+            let mut sorted = words[range].to_vec();
+            sorted.sort_unstable();
+            Self::of_sorted(dtype, &sorted)
+        })
+    }
+
+    fn of_sorted<W: Word>(dtype: Dtype, sorted: &[W]) -> Self {
+        let mut population = PopulationRows::default();
+        let tied = sorted.chunk_by(|a, b| a.confidence_bits() == b.confidence_bits());
+        for (number, run) in (0u32..).zip(tied) {
+            let confidence = dtype.q30(run[0].confidence_bits());
+            population.confidence.extend(run.iter().map(|_| confidence));
+            population.label.extend(run.iter().map(|row| row.label()));
+            population.run.extend(run.iter().map(|_| number));
+        }
+        population
+    }
 }
 
 /// Subsamples without replacement.

@@ -11,14 +11,16 @@ use super::backend::{self, Chosen};
 use super::failure::{DONE, Failure, GATE_NOT_MET, GATE_UNDECIDED};
 use super::messages::Messages;
 use super::output;
+use crate::backend::kernels::{Kernel, Method, SkceNull};
 use crate::backend::{Closed, Scheme, Ties};
 use crate::evaluate::{self, Options, overall_gate};
 use crate::evaluation::{Evaluated, Evaluation, Verdict};
-use crate::inference::intervals::IntervalName;
+use crate::inference::intervals::{IntervalName, IntervalNameError};
 use crate::inference::tests_of_calibration::TestName;
 use crate::input::{self, Reduce};
 use crate::report::{self, plot};
 use crate::statistic::BinsRule;
+use crate::statistic::skce::{self, Bandwidth, SkceOptions};
 
 /// Flags of `evaluate`.
 #[derive(Args, Clone, Debug)]
@@ -74,7 +76,7 @@ pub struct Evaluate {
     #[arg(long, value_enum, default_value_t, value_name = "SIDE")]
     closed: Closed,
     /// Tests of calibration: asymptotic, conditional, finite-sample, monte-carlo, adaptive, ks, kuiper,
-    /// spiegelhalter, or all
+    /// spiegelhalter, skce-u, skce-l, or all, or none
     #[arg(
         long,
         value_name = "LIST",
@@ -82,18 +84,24 @@ pub struct Evaluate {
         default_value = "asymptotic,conditional,finite-sample,adaptive"
     )]
     tests: Vec<TestChoice>,
-    /// Null resamples of monte-carlo, adaptive, ks and kuiper [default: 999, fewer beyond
-    /// 200,000 rows, and at least 99]
-    #[arg(long, value_name = "B", value_parser = clap::value_parser!(u32).range(1..), allow_negative_numbers = true)]
+    /// Resamples of tests and intervals [default: 999 for monte-carlo, adaptive, ks, kuiper and the
+    /// intervals subsample and bootstrap, all but subsample fewer beyond 200,000 rows; 100 for skce-u]
+    #[arg(long, value_name = "B", value_parser = clap::value_parser!(u32).range(1..=MOST_RESAMPLES), allow_negative_numbers = true)]
     resamples: Option<u32>,
-    /// Intervals around rankECE: neighbour, concentration; the gate uses the first
+    /// Estimate SKCE, the squared kernel calibration error: unbiased, biased and linear
+    #[arg(long)]
+    skce: bool,
+    #[command(flatten)]
+    kernel: KernelFlags,
+    /// Intervals around rankECE: neighbour, concentration, subsample; the gate uses the first. Beside
+    /// them bootstrap: intervals of the binned estimates. Or none
     #[arg(
         long,
         value_name = "LIST",
         value_delimiter = ',',
         default_value = "neighbour,concentration"
     )]
-    interval: Vec<IntervalName>,
+    interval: Vec<IntervalChoice>,
     /// Gate: exit 0 if the interval lies within this rankECE, 1 if it lies above, 3 if neither
     #[arg(long, value_name = "LIMIT", value_parser = limit, allow_hyphen_values = true)]
     max_rank_ece: Option<f64>,
@@ -104,9 +112,65 @@ pub struct Evaluate {
     common: Common,
 }
 
-/// A test, or all of them.
-#[derive(Clone, Copy, Debug)]
+/// Flags of SKCE and its tests.
+#[derive(Args, Clone, Debug)]
+struct KernelFlags {
+    /// The kernel of SKCE [default: gaussian]
+    #[arg(long, value_enum, value_name = "NAME")]
+    kernel: Option<Kernel>,
+    /// The kernel's bandwidth: median (of the distances between confidences), or a number [default:
+    /// median]
+    #[arg(long, value_name = "median|NUMBER", allow_hyphen_values = true)]
+    bandwidth: Option<Bandwidth>,
+    /// The null resamples of skce-u. multinomial: rows drawn with replacement; wild: random signs;
+    /// monte-carlo: labels drawn from the confidences, valid at any n [default: multinomial]
+    #[arg(long, value_enum, value_name = "NAME")]
+    skce_null: Option<SkceNull>,
+}
+
+/// The most resamples: their numbers fit a word of random numbers.
+const MOST_RESAMPLES: i64 = 1 << 31;
+
+impl KernelFlags {
+    /// Refuses flags of what is not computed.
+    fn check(&self, tests: &[TestName], skce: bool) -> Result<(), Failure> {
+        let unbiased = tests.contains(&TestName::SkceU);
+        let any = skce || unbiased || tests.contains(&TestName::SkceL);
+        let refuse = |flag: &str, what: &str| {
+            Err(Failure::input(format!(
+                "{flag} is for {what}, which is not asked for; add it, or leave {flag} out"
+            )))
+        };
+        let estimates = "--skce or --tests skce-u,skce-l";
+        match self {
+            KernelFlags {
+                kernel: Some(_), ..
+            } if !any => refuse("--kernel", estimates),
+            KernelFlags {
+                bandwidth: Some(_), ..
+            } if !any => refuse("--bandwidth", estimates),
+            KernelFlags {
+                skce_null: Some(_), ..
+            } if !unbiased => refuse("--skce-null", "--tests skce-u"),
+            _ => Ok(()),
+        }
+    }
+
+    fn options(&self, resamples: Option<u32>) -> SkceOptions {
+        SkceOptions {
+            kernel: self.kernel.unwrap_or_default(),
+            bandwidth: self.bandwidth.unwrap_or_default(),
+            null: self.skce_null.unwrap_or_default(),
+            resamples: resamples.unwrap_or(skce::RESAMPLES),
+            method: Method::Fastest,
+        }
+    }
+}
+
+/// A test, or all of them, or none.
+#[derive(Clone, Copy, Debug, PartialEq)]
 enum TestChoice {
+    None,
     All,
     One(TestName),
 }
@@ -115,18 +179,40 @@ impl FromStr for TestChoice {
     type Err = String;
 
     fn from_str(name: &str) -> Result<Self, String> {
-        if name == "all" {
-            return Ok(TestChoice::All);
+        match name {
+            "none" => return Ok(TestChoice::None),
+            "all" => return Ok(TestChoice::All),
+            _ => {}
         }
         TestName::from_str(name, false)
             .map(TestChoice::One)
             .map_err(|_| {
                 let known: Vec<&str> = TestName::ALL.iter().map(|test| test.as_str()).collect();
                 format!(
-                    "no test has this name; there are {}, and all",
+                    "no test has this name; there are {}, and all and none",
                     known.join(", ")
                 )
             })
+    }
+}
+
+/// An interval around rankECE, or the bootstrap of the binned estimates, or none.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum IntervalChoice {
+    None,
+    Bootstrap,
+    One(IntervalName),
+}
+
+impl FromStr for IntervalChoice {
+    type Err = IntervalNameError;
+
+    fn from_str(name: &str) -> Result<Self, IntervalNameError> {
+        match name {
+            "none" => Ok(IntervalChoice::None),
+            "bootstrap" => Ok(IntervalChoice::Bootstrap),
+            _ => name.parse().map(IntervalChoice::One),
+        }
     }
 }
 
@@ -155,6 +241,7 @@ impl Evaluate {
     /// What the user must be told.
     pub fn run(&self) -> Result<u8, Failure> {
         self.check()?;
+        self.kernel.check(&self.test_names(), self.skce)?;
         let messages = Messages::new(self.common.quiet);
         let chosen = backend::choose(&self.common.backend, messages)?;
 
@@ -198,6 +285,7 @@ impl Evaluate {
 
     /// Refuses what cannot work before anything is read.
     fn check(&self) -> Result<(), Failure> {
+        self.check_choices()?;
         if self.files.iter().filter(|file| *file == "-").count() > 1 {
             return Err(Failure::input(
                 "standard input (-) can be read only once; name it once",
@@ -237,6 +325,52 @@ impl Evaluate {
         Ok(())
     }
 
+    /// Refuses lists that contradict themselves.
+    fn check_choices(&self) -> Result<(), Failure> {
+        let none = |flag: &str, others: bool| match others {
+            false => Ok(()),
+            true => Err(Failure::input(format!(
+                "{flag} none stands alone; leave out either `none` or the other names"
+            ))),
+        };
+        let (tests, intervals) = (&self.tests, &self.interval);
+        let no_tests = tests.contains(&TestChoice::None);
+        none(
+            "--tests",
+            no_tests && tests.iter().any(|test| *test != TestChoice::None),
+        )?;
+        let no_intervals = intervals.contains(&IntervalChoice::None);
+        none(
+            "--interval",
+            no_intervals && intervals.iter().any(|name| *name != IntervalChoice::None),
+        )?;
+        if no_intervals && let Some(limit) = self.max_rank_ece {
+            return Err(Failure::input(format!(
+                "--max-rank-ece {limit} holds an interval against a limit, but --interval none asks \
+                 for none; name one, as --interval neighbour"
+            )));
+        }
+        if intervals
+            .iter()
+            .all(|name| *name == IntervalChoice::Bootstrap)
+        {
+            return Err(Failure::input(format!(
+                "--interval bootstrap: {}",
+                IntervalNameError::Bootstrap
+            )));
+        }
+        Ok(())
+    }
+
+    /// The tests, each once.
+    fn test_names(&self) -> Vec<TestName> {
+        distinct(self.tests.iter().flat_map(|choice| match choice {
+            TestChoice::None => Vec::new(),
+            TestChoice::All => TestName::ALL.to_vec(),
+            TestChoice::One(test) => vec![*test],
+        }))
+    }
+
     fn read(&self, messages: Messages) -> Result<Vec<input::Loaded>, Failure> {
         let options = input::Options {
             confidence: self.confidence.clone(),
@@ -267,21 +401,23 @@ impl Evaluate {
         chosen: &Chosen,
         messages: Messages,
     ) -> Result<Vec<Evaluated>, Failure> {
-        let tests = self.tests.iter().flat_map(|choice| match choice {
-            TestChoice::All => TestName::ALL.to_vec(),
-            TestChoice::One(test) => vec![*test],
-        });
         let options = Options {
             ties: self.ties,
             bins: distinct(self.bins.iter().copied()),
             schemes: distinct(self.bin_scheme.iter().copied()),
             closed: self.closed,
-            tests: distinct(tests),
+            tests: self.test_names(),
             resamples: self.resamples,
-            intervals: distinct(self.interval.iter().copied()),
+            intervals: distinct(self.interval.iter().filter_map(|choice| match choice {
+                IntervalChoice::One(name) => Some(*name),
+                IntervalChoice::None | IntervalChoice::Bootstrap => None,
+            })),
+            bootstrap: self.interval.contains(&IntervalChoice::Bootstrap),
             alpha: self.common.alpha,
             seed: self.common.seed,
             max_rank_ece: self.max_rank_ece,
+            skce: self.skce,
+            skce_options: self.kernel.options(self.resamples),
         };
         let _progress = messages.progress("computing".to_owned());
         let mut results: Vec<(usize, Evaluated)> = Vec::new();

@@ -210,7 +210,7 @@ impl Grid {
 }
 
 /// What computes, as results name it.
-fn computed_by(chosen: &Chosen) -> ComputedBy {
+pub fn computed_by(chosen: &Chosen) -> ComputedBy {
     let (backend, adapter) = chosen.describe();
     ComputedBy {
         backend: backend.to_owned(),
@@ -264,14 +264,21 @@ impl Output {
         self.write(|format, out| simulated::write_power(format, report, out))
     }
 
-    fn draw(&self, draw: impl FnOnce(&Path) -> Result<(), plot::PlotError>) -> Result<(), Failure> {
+    pub fn quiet(&self) -> bool {
+        self.quiet
+    }
+
+    pub fn draw(
+        &self,
+        draw: impl FnOnce(&Path) -> Result<(), plot::PlotError>,
+    ) -> Result<(), Failure> {
         match &self.plot {
             Some(path) => draw(path).map_err(|error| Failure::input(format!("--plot: {error}"))),
             None => Ok(()),
         }
     }
 
-    fn write(
+    pub fn write(
         &self,
         write: impl FnOnce(Format, &mut dyn io::Write) -> io::Result<()>,
     ) -> Result<(), Failure> {

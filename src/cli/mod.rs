@@ -2,6 +2,7 @@
 
 mod approx;
 mod backend;
+mod cost;
 mod devices;
 mod evaluate;
 mod experiment;
@@ -42,6 +43,8 @@ enum Command {
     Power(Box<power::Power>),
     /// How estimates of l2_ece lie around it, simulated or in subsamples of a file
     Approx(Box<approx::Approx>),
+    /// What tests of calibration cost: run times over n, of rankECE beside SKCE
+    Cost(Box<cost::Cost>),
     /// The figures of the paper, simulated anew, as CSV and pictures
     Reproduce(reproduce::Reproduce),
     /// Puts the parts of a run (--shard) together
@@ -106,6 +109,7 @@ impl Cli {
             Command::Evaluate(command) => command.run(),
             Command::Power(command) => command.run(),
             Command::Approx(command) => command.run(),
+            Command::Cost(command) => command.run(),
             Command::Reproduce(command) => command.run(),
             Command::Merge(command) => command.run(),
             Command::Devices(command) => command.run(),

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 
-use super::backend::{self, BackendFlags};
+use super::backend::{self, BackendFlags, Chosen};
+use super::cost;
 use super::experiment::{INTERRUPTED, Session, remove_state, with_suffix};
 use super::failure::{DONE, Failure};
 use super::messages::Messages;
@@ -14,12 +15,13 @@ use crate::experiment::figures::{self, Across, PaperChart, PaperFigure};
 use crate::experiment::{ApproxReport, Columns, Command, Plan, Population, PowerReport, Sampler};
 use crate::model::{Law, Model};
 use crate::report::plot::{self, Axis, Chart, Figure, Scale};
-use crate::report::simulated;
+use crate::report::{Format, simulated};
+use crate::statistic::skce;
 
 /// Flags of `reproduce`.
 #[derive(Args, Clone, Debug)]
 pub struct Reproduce {
-    /// fig3, fig4, fig5, figA2, figA3, figA4, figA5, figC7, or all
+    /// fig3, fig4, fig5, figA2, figA3, figA4, figA5, figA6 (run times, measured), figC7, or all
     #[arg(value_name = "FIGURE")]
     figure: String,
     /// Files of predictions for fig4 and figA3 [default: those in examples/data]
@@ -38,7 +40,7 @@ pub struct Reproduce {
     )]
     picture: Vec<Picture>,
     /// Replicates of each point [default: as in the paper, 100 for estimates (50 for figC7), and
-    /// 10000 for tests]
+    /// 200 for tests, 5 for run times]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     replicates: Option<u64>,
     /// Seed of everything random
@@ -70,7 +72,8 @@ impl Reproduce {
     pub fn run(&self) -> Result<u8, Failure> {
         // Files are looked for before anything is computed.
         let mut figures = Vec::new();
-        for name in self.names()? {
+        let names = self.names()?;
+        for &name in &names {
             figures.extend(PaperFigure::new(name, &self.populations_of(name)?));
         }
         let messages = Messages::new(self.quiet);
@@ -84,8 +87,34 @@ impl Reproduce {
                 return Ok(INTERRUPTED);
             }
         }
+        if names.contains(&figures::RUN_TIMES) {
+            self.run_times(&chosen, messages)?;
+        }
         chosen.warn_of_failure(messages);
         Ok(DONE)
+    }
+
+    /// Measures and writes the figure of run times, at ρ = 0.5.
+    fn run_times(&self, chosen: &Chosen, messages: Messages) -> Result<(), Failure> {
+        let name = figures::RUN_TIMES;
+        messages.note(&format!("{name}: run times"));
+        let asked = cost::Asked {
+            law: "beta:0.5".to_owned(),
+            curve: "calibrated".to_owned(),
+            n: figures::TEST_ROWS.to_owned(),
+            tests: Vec::new(),
+            resamples: skce::RESAMPLES,
+            // Measurements beyond a thousand tell nothing more.
+            runs: self.replicates.unwrap_or(5).min(1000) as u32,
+            seed: self.seed,
+        };
+        let report = cost::measure(&asked, chosen, messages)?;
+        let mut csv = Vec::new();
+        simulated::write_cost(Format::Csv, &report, &mut csv)
+            .map_err(|error| Failure::input(format!("cannot write the results: {error}")))?;
+        let base = self.output.join(name);
+        output::write(Some(&with_suffix(&base, ".csv")), &csv)?;
+        self.draw(&base, &plot::cost_figure(&report))
     }
 
     fn names(&self) -> Result<Vec<&'static str>, Failure> {
@@ -194,14 +223,17 @@ impl Reproduce {
         };
         written.map_err(|error| Failure::input(format!("cannot write the results: {error}")))?;
         output::write(Some(&with_suffix(base, ".csv")), &csv)?;
-        let picture = drawn.figure(figure);
+        self.draw(base, &drawn.figure(figure))
+    }
+
+    fn draw(&self, base: &Path, picture: &Figure) -> Result<(), Failure> {
         for kind in &self.picture {
             let suffix = match kind {
                 Picture::Svg => ".svg",
                 Picture::Png => ".png",
                 Picture::Html => ".html",
             };
-            plot::write_figure(&with_suffix(base, suffix), &picture).map_err(Failure::input)?;
+            plot::write_figure(&with_suffix(base, suffix), picture).map_err(Failure::input)?;
         }
         Ok(())
     }

@@ -48,9 +48,17 @@ pub enum Across {
 }
 
 /// The names of all figures, in the order of the paper.
-pub const NAMES: [&str; 8] = [
-    "fig3", "fig4", "fig5", "figA2", "figA3", "figA4", "figA5", "figC7",
+pub const NAMES: [&str; 9] = [
+    "fig3", "fig4", "fig5", "figA2", "figA3", "figA4", "figA5", "figA6", "figC7",
 ];
+
+/// The figure of run times, which are measured ([`super::cost`]) and not simulated.
+pub const RUN_TIMES: &str = "figA6";
+
+/// Tests of the paper's figures.
+const TESTS: &str = "asymptotic,conditional,finite-sample,skce-l,skce-u";
+/// Rows of a sample in the paper's figures of tests and run times.
+pub const TEST_ROWS: &str = "50,100,200,400,800,1600";
 
 /// Files whose rows `fig4` and `figA3` draw if none are named.
 pub fn default_populations(name: &str) -> &'static [&'static str] {
@@ -73,7 +81,7 @@ fn rows_up_to(most: usize) -> String {
 }
 
 impl PaperFigure {
-    /// A figure by its name, which is one of [`NAMES`]. `populations` are files and their numbers of
+    /// A figure by its name, which is one of [`NAMES`]; none for [`RUN_TIMES`]. `populations` are files and their numbers of
     /// rows, for `fig4` and `figA3`.
     pub fn new(name: &str, populations: &[(String, usize)]) -> Option<Self> {
         let tests = |name, title, charts| PaperFigure {
@@ -82,7 +90,7 @@ impl PaperFigure {
             command: Command::Power,
             columns: 2,
             shapes: false,
-            replicates: 10_000,
+            replicates: 200,
             charts,
         };
         Some(match name {
@@ -234,7 +242,7 @@ impl PaperChart {
 fn chart(title: &str, rho: &str, curve: &str, across: Across, n: &str) -> PaperChart {
     let (rho, n) = match across {
         Across::Rho => ("0.05..0.95/0.05", n),
-        _ => (rho, "50,100,200,400,800,1600"),
+        _ => (rho, TEST_ROWS),
     };
     PaperChart {
         title: title.to_owned(),
@@ -244,6 +252,7 @@ fn chart(title: &str, rho: &str, curve: &str, across: Across, n: &str) -> PaperC
             ("law", format!("beta:{rho}")),
             ("curve", curve.to_owned()),
             ("n", n.to_owned()),
+            ("tests", TESTS.to_owned()),
         ],
     }
 }

@@ -2,6 +2,7 @@
 
 use rayon::prelude::*;
 
+use super::kernel::KernelTests;
 use crate::backend::Ties;
 use crate::backend::replicates::ReplicateSums;
 use crate::inference::tests_of_calibration::{LabelOutcome, Level, TestName, TestSums, decide};
@@ -83,6 +84,27 @@ impl Measure {
         )
     }
 
+    /// The rejections of tests with a kernel, of replicates that the other tests are counted for by
+    /// [`Measure::tally`].
+    pub fn tally_kernel(&self, replicates: &[KernelTests]) -> Tally {
+        let mut tally = self.zero();
+        let Measure::Power { tests, levels } = self else {
+            return tally;
+        };
+        for (place, &test) in tests.iter().enumerate() {
+            for (number, level) in levels.iter().enumerate() {
+                let slot = 2 * (place * levels.len() + number);
+                for replicate in replicates.iter().filter(|_| test.uses_kernel()) {
+                    match replicate.of(test) {
+                        Some(test) => tally.0[slot] += i128::from(test.rejects(level)),
+                        None => tally.0[slot + 1] += 1,
+                    }
+                }
+            }
+        }
+        tally
+    }
+
     fn count(
         &self,
         rows: u32,
@@ -97,6 +119,9 @@ impl Measure {
                     .iter()
                     .flat_map(|test| levels.iter().map(move |l| (test, l)));
                 for ((&test, level), slot) in pairs.zip(tally.chunks_exact_mut(2)) {
+                    if test.uses_kernel() {
+                        continue;
+                    }
                     let rejects = match labels.iter().find(|(of, _)| *of == test) {
                         Some((_, Ok(test))) => Ok(test.p_value <= level.alpha()),
                         Some((_, Err(why))) => Err(*why),

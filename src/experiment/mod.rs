@@ -6,9 +6,11 @@
 //! Sums of integers do not depend on who added them up: a resumed run, and shards put together,
 //! give the bytes of an unbroken run.
 
+pub mod cost;
 pub mod figures;
 mod forecast;
 pub mod journal;
+mod kernel;
 mod measure;
 mod plan;
 mod point;
@@ -21,6 +23,7 @@ mod solve;
 mod spec;
 pub mod wilson;
 
+pub use kernel::{KernelJob, KernelTests};
 pub use measure::{Measure, Tally, mean_and_sd};
 pub use plan::{Missing, Plan, PlanError};
 pub use point::{Columns, Point, Source, Units};

@@ -3,13 +3,15 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
+use super::kernel::KernelJob;
 use super::measure::{Measure, Tally};
 use super::point::{Point, Units};
 use super::runner::{Halt, Runner, Work};
 use super::sampler::{Job, Sampler, SourceError};
 use super::shard::Shard;
 use super::spec::{Command, Spec, SpecError};
-use crate::inference::tests_of_calibration::Level;
+use crate::inference::tests_of_calibration::{Level, TestName};
+use crate::random::Stream;
 use crate::statistic::TooManyBins;
 
 /// Why a specification cannot run.
@@ -171,9 +173,10 @@ impl Plan {
             job: &Job {
                 rows: planned.point.rows,
                 key: planned.point.key(self.spec.seed),
-                null_key: planned.point.null_key(self.spec.seed),
-                resamples: self.spec.resamples.unwrap_or(0),
+                null_key: planned.point.stream_key(self.spec.seed, Stream::Null),
+                resamples: self.label_resamples(),
                 thresholds: &thresholds,
+                kernel: self.kernel_job(&planned.point),
             },
             measure: &self.measure(&thresholds),
         };
@@ -242,7 +245,8 @@ impl Plan {
             units: point.units(
                 self.replicates_at(point.rows),
                 all,
-                self.spec.resamples.unwrap_or(0),
+                self.label_resamples(),
+                self.pairs(point.rows),
             ),
             point,
             sampler,
@@ -268,6 +272,37 @@ impl Plan {
         match self.spec.command {
             Command::Power => self.spec.tests.len() * self.spec.alpha.len(),
             Command::Approx => 1 + self.spec.bins.len(),
+        }
+    }
+
+    /// What tests with a kernel need at a point.
+    fn kernel_job(&self, point: &Point) -> Option<KernelJob> {
+        let tests = &self.spec.tests;
+        let options = self.spec.skce_options();
+        tests
+            .iter()
+            .any(|test| test.uses_kernel())
+            .then(|| KernelJob {
+                options,
+                unbiased: tests.contains(&TestName::SkceU),
+                linear: tests.contains(&TestName::SkceL),
+                key: point.stream_key(self.spec.seed, options.stream()),
+            })
+    }
+
+    /// Null resamples of labels in a replicate.
+    fn label_resamples(&self) -> u32 {
+        let any = self.spec.tests.iter().any(|test| test.resamples_labels());
+        self.spec.resamples.filter(|_| any).unwrap_or(0)
+    }
+
+    /// The pairs of rows of a replicate whose kernels are computed.
+    fn pairs(&self, rows: u32) -> u64 {
+        let rows = u64::from(rows);
+        if self.spec.tests.contains(&TestName::SkceU) {
+            rows * rows / 2
+        } else {
+            0
         }
     }
 

@@ -62,26 +62,24 @@ impl Point {
             Source::Model { .. } => Stream::Replicates,
             Source::Population { .. } => Stream::Subsample,
         };
-        Key::for_stream(seed, stream, self.number())
+        self.stream_key(seed, stream)
     }
 
-    /// The key of the null resamples of its replicates.
-    pub fn null_key(&self, seed: u64) -> Key {
-        Key::for_stream(seed, Stream::Null, self.number())
-    }
-
-    /// CRC-32 of "law|curve|n".
-    fn number(&self) -> u32 {
-        crc32fast::hash(format!("{}|{}", self.source, self.rows).as_bytes())
+    /// The key of one stream at this point.
+    pub fn stream_key(&self, seed: u64, stream: Stream) -> Key {
+        // The number of a point is the CRC-32 of "law|curve|n".
+        let name = format!("{}|{}", self.source, self.rows);
+        Key::for_stream(seed, stream, crc32fast::hash(name.as_bytes()))
     }
 
     /// How `replicates` replicates are cut into units, by what is asked for alone and never by the
-    /// machine, so that shards and resumed runs agree. `bins` are those of a replicate, and
-    /// `resamples` its null resamples.
-    pub fn units(&self, replicates: u64, bins: usize, resamples: u32) -> Units {
+    /// machine, so that shards and resumed runs agree. `bins` are those of a replicate, `resamples` its
+    /// null resamples of labels, and `pairs` the pairs of rows whose kernels it takes.
+    pub fn units(&self, replicates: u64, bins: usize, resamples: u32, pairs: u64) -> Units {
         // Some 100 ms of a core, and at most some 100 MB of bins.
         const ROWS: u64 = 1 << 23;
-        let words = u64::from(self.rows) * (1 + u64::from(resamples)) + bins as u64;
+        let rows = u64::from(self.rows) * (1 + u64::from(resamples)) + bins as u64;
+        let words = rows.saturating_add(pairs);
         Units {
             replicates,
             size: (ROWS / words).max(1),

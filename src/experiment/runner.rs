@@ -20,6 +20,9 @@ const MOST_LABELS: u64 = 1 << 22;
 /// time whatever computes.
 const SHORT_CALL: Duration = Duration::from_millis(100);
 
+/// The most pairs of rows in one call, some seconds of a core, so that a request to stop is heard.
+const MOST_PAIRS: u64 = 1 << 28;
+
 /// Why a run ended early. What was finished is kept.
 #[derive(Debug, thiserror::Error)]
 pub enum Halt {
@@ -98,10 +101,13 @@ impl Runner<'_> {
     ) -> Result<(), Halt> {
         let job = work.job;
         let bins: usize = job.thresholds.iter().map(|edges| edges.len() + 1).sum();
-        let mut most = MOST_REPLICATES.min(MOST_BINS / bins.max(1) as u64).max(1);
+        let mut most = MOST_REPLICATES
+            .min(MOST_BINS / bins.max(1) as u64)
+            .min(MOST_PAIRS / job.pairs().max(1));
         if work.measure.tests().iter().any(|test| test.is_of_labels()) {
-            most = most.min((MOST_LABELS / u64::from(job.rows.max(1))).max(1));
+            most = most.min(MOST_LABELS / u64::from(job.rows.max(1)));
         }
+        let most = most.max(1);
         let (Some((_, first)), Some((_, last))) = (units.first(), units.last()) else {
             return Ok(());
         };
@@ -132,6 +138,8 @@ impl Runner<'_> {
                 let part = work.measure.tally(job.rows, own_sums, own_labels);
                 tally.add(&part);
                 (sums, labels) = (later, later_labels);
+                let kernel = work.sampler.kernel_tests(job, next, own as usize);
+                tally.add(&work.measure.tally_kernel(&kernel));
                 next += own;
                 if next == replicates.end {
                     if let Some(journal) = &mut self.journal {

@@ -18,6 +18,7 @@ use crate::random::Key;
 use crate::resampling::{LabelledGroups, label_tests};
 use crate::with_words;
 
+use super::kernel::KernelJob;
 use super::point::{Columns, Source};
 
 /// Why a source cannot be drawn from.
@@ -85,22 +86,11 @@ impl Population {
         };
         let loaded = input::read(file, &columns)?;
         let dtype = loaded.batch.dtype();
-        let mut words: Vec<u64> = with_words!(loaded.batch.rows(), words => {
-            words.iter().map(|word| word.to_u64()).collect()
+        let rows = PopulationRows::new(loaded.batch.rows(), 0..loaded.batch.rows().len());
+        let mut bits: Vec<u64> = with_words!(loaded.batch.rows(), words => {
+            words.iter().map(|word| word.confidence_bits()).collect()
         });
-        words.sort_unstable();
-        let bits: Vec<u64> = words.iter().map(|word| word.confidence_bits()).collect();
-        let mut run = Vec::with_capacity(bits.len());
-        let mut number = 0;
-        for (row, own) in bits.iter().enumerate() {
-            number += u32::from(row > 0 && bits[row - 1] != *own);
-            run.push(number);
-        }
-        let rows = PopulationRows {
-            confidence: bits.iter().map(|&bits| dtype.q30(bits)).collect(),
-            label: words.iter().map(|word| word.label()).collect(),
-            run,
-        };
+        bits.sort_unstable();
         let options = evaluate::Options {
             bins: Vec::new(),
             tests: Vec::new(),
@@ -251,6 +241,19 @@ pub struct Job<'a> {
     pub resamples: u32,
     /// Where bins begin, for each binning.
     pub thresholds: &'a [Vec<u32>],
+    /// What tests with a kernel need, if any is asked for.
+    pub kernel: Option<KernelJob>,
+}
+
+impl Job<'_> {
+    /// The pairs of rows of a replicate whose kernels are computed.
+    pub fn pairs(&self) -> u64 {
+        let rows = u64::from(self.rows);
+        match self.kernel {
+            Some(kernel) if kernel.unbiased => rows * rows / 2,
+            _ => 0,
+        }
+    }
 }
 
 impl<'a> Job<'a> {

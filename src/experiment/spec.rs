@@ -7,10 +7,12 @@ use serde::{Deserialize, Serialize};
 
 use super::point::{Columns, Point, Source};
 use super::range::expand;
+use crate::backend::kernels::{Kernel, Method, SkceNull};
 use crate::inference::tests_of_calibration::TestName;
 use crate::input::nearest_first;
 use crate::model::{Curve, Law};
 use crate::statistic::BinsRule;
+use crate::statistic::skce::{self, Bandwidth, SkceOptions};
 
 /// What is simulated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -40,6 +42,9 @@ impl Command {
                 "n",
                 "replicates",
                 "tests",
+                "kernel",
+                "bandwidth",
+                "skce_null",
                 "resamples",
                 "alpha",
                 "seed",
@@ -78,6 +83,8 @@ pub const FEWEST_ROWS: u32 = 3;
 pub const MOST_ROWS: u32 = 100_000_000;
 /// The most replicates, so that sums of squares in Q80 fit 128 bits by far.
 pub const MOST_REPLICATES: u64 = 1_000_000_000_000;
+/// The most null resamples of a replicate.
+const MOST_RESAMPLES: u32 = 1 << 31;
 /// Null resamples of a replicate unless another number is asked for: so many that the power hardly
 /// grows with more, as 200 divides levels of 0.05 and 0.01 into whole numbers.
 const DEFAULT_RESAMPLES: u64 = 199;
@@ -120,6 +127,15 @@ pub struct Spec {
     /// Tests whose power is asked for.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tests: Vec<TestName>,
+    /// The kernel of SKCE, if one of its tests is asked for; so for the two below.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kernel: Option<Kernel>,
+    /// Its bandwidth: `median` or a number.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bandwidth: Option<String>,
+    /// The law of the resamples of `skce-u`, if that is asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub skce_null: Option<SkceNull>,
     /// Null resamples of each replicate, if a test needs them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resamples: Option<u32>,
@@ -159,6 +175,19 @@ mod rules {
 }
 
 impl Spec {
+    /// How SKCE is computed.
+    pub fn skce_options(&self) -> SkceOptions {
+        let bandwidth = self.bandwidth.as_deref().map(str::parse);
+        SkceOptions {
+            kernel: self.kernel.unwrap_or_default(),
+            // A finished specification holds one that reads as one.
+            bandwidth: bandwidth.and_then(Result::ok).unwrap_or_default(),
+            null: self.skce_null.unwrap_or_default(),
+            resamples: self.resamples.unwrap_or(skce::RESAMPLES),
+            method: Method::Fastest,
+        }
+    }
+
     /// The grid: laws, within them curves, within them numbers of rows; then population files.
     ///
     /// # Errors
@@ -291,6 +320,17 @@ impl Draft {
             });
         let solve_n = self.solve_n()?;
         let tests = self.tests(command, solve_n.is_some())?;
+        let unbiased = tests.contains(&TestName::SkceU);
+        let any = tests.iter().any(|test| test.uses_kernel());
+        let kernel: Option<Kernel> = self.kernel_value("kernel", any, |text| {
+            <Kernel as clap::ValueEnum>::from_str(text, false)
+                .map_err(|_| format!("no kernel is named `{text}`; there are gaussian and laplace"))
+        })?;
+        let bandwidth: Option<Bandwidth> = self.kernel_value("bandwidth", any, str::parse)?;
+        let null: Option<SkceNull> = self.kernel_value("skce_null", unbiased, |text| {
+            <SkceNull as clap::ValueEnum>::from_str(text, false)
+                .map_err(|_| format!("`{text}` is none of multinomial, wild and monte-carlo"))
+        })?;
         let spec = Spec {
             command,
             law,
@@ -303,6 +343,9 @@ impl Draft {
             replicates: self.whole("replicates", 10_000, 1..=MOST_REPLICATES)?,
             resamples: self.resamples(&tests)?,
             tests,
+            kernel: any.then(|| kernel.unwrap_or_default()),
+            bandwidth: any.then(|| bandwidth.unwrap_or_default().to_string()),
+            skce_null: unbiased.then(|| null.unwrap_or_default()),
             alpha: self.alpha(command)?,
             bins: self.bins(command)?,
             seed: self.whole("seed", 1, 0..=u64::MAX)?,
@@ -402,15 +445,42 @@ impl Draft {
 
     /// Null resamples, of tests that need them.
     fn resamples(&self, tests: &[TestName]) -> Result<Option<u32>, SpecError> {
-        let needed = tests.iter().any(|test| test.resamples());
+        let of_labels = tests.iter().any(|test| test.resamples_labels());
+        let needed = of_labels || tests.contains(&TestName::SkceU);
         if !needed && !self.values("resamples").is_empty() {
             return Err(SpecError::new(
                 "resamples has no meaning for these tests; leave it out, or name a test that \
-                 resamples (monte-carlo, adaptive, ks, kuiper)",
+                 resamples (monte-carlo, adaptive, ks, kuiper, skce-u)",
             ));
         }
-        let resamples = self.whole("resamples", DEFAULT_RESAMPLES, 1..=u32::MAX.into())?;
+        let default = if of_labels {
+            DEFAULT_RESAMPLES
+        } else {
+            skce::RESAMPLES.into()
+        };
+        let resamples = self.whole("resamples", default, 1..=MOST_RESAMPLES.into())?;
         Ok(needed.then_some(resamples as u32))
+    }
+
+    /// The one value of a key that only tests with a kernel read; `read` says whether one does.
+    fn kernel_value<T: PartialEq>(
+        &self,
+        key: &str,
+        read: bool,
+        parse: impl Fn(&str) -> Result<T, String>,
+    ) -> Result<Option<T>, SpecError> {
+        let mut values = Vec::new();
+        for text in self.values(key) {
+            values.push(parse(text.trim()).map_err(|error| SpecError(format!("{key}: {error}")))?);
+        }
+        match values.len() {
+            0 => Ok(None),
+            1 if read => Ok(values.pop()),
+            1 => Err(SpecError(format!(
+                "{key} is for tests with a kernel; add --tests skce-u,skce-l or leave it out"
+            ))),
+            _ => Err(SpecError(format!("{key} takes one value"))),
+        }
     }
 
     fn alpha(&self, command: Command) -> Result<Vec<f64>, SpecError> {

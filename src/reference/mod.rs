@@ -4,8 +4,9 @@
 //! both, this module shares no code with the integer arithmetic, the statistics or the inference it
 //! checks. Two things are common by design, because they are part of the contract and not of a
 //! computation: the types of confidences ([`Dtype`](crate::predictions::Dtype)), whose values are
-//! what a bin's edge is rounded to, and the seeded placement of tied labels
-//! ([`TiedLabels`](crate::placement::TiedLabels)).
+//! what a bin's edge is rounded to, and what is drawn from a seed
+//! ([`TiedLabels`](crate::placement::TiedLabels), [`Permutation`](crate::placement::Permutation),
+//! [`threefry`](crate::random::threefry)).
 //!
 //! Everything starts from a [`Sample`]. Sources: \[CB26\] Chatterjee & Barber, "A Ranking Approach
 //! for Measuring Calibration", arXiv 2609.13100; \[G17\] Guo et al., "On Calibration of Modern
@@ -26,6 +27,7 @@ pub mod rank_ece;
 pub mod resampling;
 pub mod sample;
 pub mod scores;
+pub mod skce;
 pub mod tests_of_calibration;
 
 pub use sample::{Group, Sample};

@@ -5,11 +5,13 @@
 //! undefined is an empty field, with the reason in a field of its own.
 //!
 //! Columns: `source`; one for each group column (with `group_` before a name that is taken); the
-//! numbers of a result under their JSON names; for each interval `neighbour_lower`,
-//! `neighbour_upper`, `neighbour_level`, `neighbour_undefined`; for each test
+//! numbers of a result under their JSON names; for each interval `neighbour_lower`, `…_upper`,
+//! `…_level`, `…_resamples`, `…_undefined`, and `subsample_rows`; for each test
 //! `asymptotic_statistic`, `…_threshold`, `…_p_value`, `…_p_value_asymptotic`, `…_reject`,
-//! `…_resamples`, `…_undefined`, `…_note`; for each binning `ece_l1_equal_width_right_10` and so on;
-//! then `gate_limit`, `version`, `seed`, `alpha`. Signs other than letters and digits become `_` in
+//! `…_resamples`, `…_undefined`, `…_note`; for each binning `ece_l1_equal_width_right_10` and so on,
+//! and for its intervals `ece_l1_bootstrap_lower_equal_width_right_10` and so on; then, if asked for,
+//! `skce_kernel`, `skce_bandwidth_rule`, `skce_bandwidth`, `skce_unbiased`, `skce_biased`,
+//! `skce_linear`, `skce_null`, `skce_undefined`; then `gate_limit`, `version`, `seed`, `alpha`. Signs other than letters and digits become `_` in
 //! these names (`finite_sample_p_value`), never in those of group columns. The bins themselves are
 //! in JSON only.
 
@@ -17,7 +19,8 @@ use std::collections::HashSet;
 use std::io::{self, Write};
 
 use crate::backend::{Closed, Scheme};
-use crate::evaluation::{Binned, Evaluated, Evaluation, Interval, TestResult};
+use crate::evaluation::{Binned, Evaluated, Evaluation, Interval, SkceEstimates, TestResult};
+use crate::inference::intervals::IntervalName;
 
 use super::{distinct, reduction_name, ties_name, verdict_name};
 
@@ -62,9 +65,12 @@ impl<'a> Column<'a> {
 fn columns(evaluation: &Evaluation) -> Vec<Column<'_>> {
     let results = &evaluation.results;
     let mut columns = sample_columns();
-    columns.extend(interval_columns("", results, |r| &r.rank_ece.intervals));
+    columns.extend(interval_columns(results));
     columns.extend(test_columns(results));
     columns.extend(binning_columns(results));
+    if results.iter().any(|r| r.skce.is_some()) {
+        columns.extend(skce_columns());
+    }
     let limit = evaluation.gate.map(|gate| gate.limit);
     columns.push(Column::new("gate_limit", move |_| number(limit)));
     columns.push(Column::new("version", |_| evaluation.version.clone()));
@@ -119,33 +125,55 @@ fn sample_columns() -> Vec<Column<'static>> {
     ]
 }
 
-/// Four columns for each method of interval, their names followed by `suffix`.
-fn interval_columns(
-    suffix: &str,
-    results: &[Evaluated],
-    intervals: impl Fn(&Evaluated) -> &[Interval] + Clone + 'static,
-) -> Vec<Column<'static>> {
+/// Six columns for each method of interval around rankECE.
+fn interval_columns(results: &[Evaluated]) -> Vec<Column<'static>> {
     let methods = distinct(
         results
             .iter()
-            .flat_map(|r| intervals(r).iter().map(|i| i.method)),
+            .flat_map(|r| r.rank_ece.intervals.iter().map(|i| i.method)),
     );
     let mut columns = Vec::new();
     for method in methods {
-        let mut push = |what: &str, field: fn(&Interval) -> String| {
-            let name = format!("{}_{what}{suffix}", identifier(method));
-            let intervals = intervals.clone();
-            columns.push(Column::new(&name, move |r| {
-                let mut found = intervals(r).iter().filter(|i| i.method == method);
-                found.next().map(field).unwrap_or_default()
-            }));
+        let of = move |r: &Evaluated| -> Option<Interval> {
+            let mut intervals = r.rank_ece.intervals.iter();
+            intervals.find(|i| i.method == method).cloned()
         };
-        push("lower", |i| number(i.lower));
-        push("upper", |i| number(i.upper));
-        push("level", |i| number(Some(i.level)));
-        push("undefined", |i| optional(i.undefined.as_ref()));
+        columns.extend(columns_of_interval(&identifier(method), "", of));
+        // Only one method has subsamples.
+        if method == IntervalName::Subsample.as_str() {
+            columns.push(Column::new("subsample_rows", move |r| {
+                optional(of(r).and_then(|i| i.subsample_rows))
+            }));
+        }
     }
     columns
+}
+
+/// What is told of an interval.
+type IntervalField = (&'static str, fn(&Interval) -> String);
+const INTERVAL_FIELDS: [IntervalField; 5] = [
+    ("lower", |i| number(i.lower)),
+    ("upper", |i| number(i.upper)),
+    ("level", |i| number(Some(i.level))),
+    ("resamples", |i| optional(i.resamples)),
+    ("undefined", |i| optional(i.undefined.as_ref())),
+];
+
+/// A column for each, between `prefix` and `suffix`.
+fn columns_of_interval(
+    prefix: &str,
+    suffix: &str,
+    of: impl Fn(&Evaluated) -> Option<Interval> + Clone + 'static,
+) -> Vec<Column<'static>> {
+    INTERVAL_FIELDS
+        .iter()
+        .map(|&(what, field)| {
+            let of = of.clone();
+            Column::new(&format!("{prefix}_{what}{suffix}"), move |r| {
+                of(r).as_ref().map(field).unwrap_or_default()
+            })
+        })
+        .collect()
 }
 
 /// Eight columns for each test.
@@ -172,7 +200,28 @@ fn test_columns(results: &[Evaluated]) -> Vec<Column<'static>> {
     columns
 }
 
-/// Seven columns for each binning, and four for each interval beside it.
+/// What SKCE has, if it was asked for.
+fn skce_columns() -> Vec<Column<'static>> {
+    let column = |name: &str, field: fn(&SkceEstimates) -> String| {
+        Column::new(name, move |r| {
+            r.skce.as_ref().map(field).unwrap_or_default()
+        })
+    };
+    vec![
+        column("skce_kernel", |s| s.kernel.as_str().to_owned()),
+        column("skce_bandwidth_rule", |s| s.bandwidth_rule.clone()),
+        column("skce_bandwidth", |s| number(s.bandwidth)),
+        column("skce_unbiased", |s| number(s.unbiased)),
+        column("skce_biased", |s| number(s.biased)),
+        column("skce_linear", |s| number(s.linear)),
+        column("skce_null", |s| {
+            s.null.map_or("", |null| null.as_str()).to_owned()
+        }),
+        column("skce_undefined", |s| optional(s.undefined.as_ref())),
+    ]
+}
+
+/// Seven columns for each binning, and five for the interval of each estimate.
 fn binning_columns(results: &[Evaluated]) -> Vec<Column<'static>> {
     let key = |b: &Binned| (b.scheme, b.closed, b.rule.clone());
     let mut columns = Vec::new();
@@ -192,9 +241,24 @@ fn binning_columns(results: &[Evaluated]) -> Vec<Column<'static>> {
         push("ece_rms", |b| number(b.ece_rms));
         push("ece_l2_debiased", |b| number(b.ece_l2_debiased));
         push("mce", |b| number(b.mce));
-        columns.extend(interval_columns(&suffix, results, move |r| {
-            find(r).map_or(&[], |at| &r.binned[at].intervals)
-        }));
+        let intervals = results
+            .iter()
+            .filter_map(|r| Some(&r.binned[find(r)?].intervals));
+        for (estimator, method) in distinct(
+            intervals
+                .flatten()
+                .map(|i| (i.estimator, i.interval.method)),
+        ) {
+            let find = find.clone();
+            let of = move |r: &Evaluated| {
+                let mut intervals = r.binned[find(r)?].intervals.iter();
+                let found =
+                    intervals.find(|i| i.estimator == estimator && i.interval.method == method)?;
+                Some(found.interval.clone())
+            };
+            let prefix = format!("{estimator}_{}", identifier(method));
+            columns.extend(columns_of_interval(&prefix, &suffix, of));
+        }
     }
     columns
 }

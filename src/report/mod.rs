@@ -109,6 +109,22 @@ fn interval_for_people(interval: &Interval) -> String {
     }
 }
 
+/// How an interval was made: `neighbour`, `subsample (999 of 150 rows)`.
+fn interval_method(interval: &Interval) -> String {
+    let method = interval.method;
+    match (interval.resamples, interval.subsample_rows) {
+        (Some(resamples), Some(rows)) => format!(
+            "{method} ({} of {})",
+            number::count(resamples),
+            number::counted(u64::from(rows), "row")
+        ),
+        (Some(resamples), None) => {
+            format!("{method} ({})", number::counted(resamples, "resample"))
+        }
+        (None, _) => method.to_owned(),
+    }
+}
+
 /// What a test says of calibration.
 fn test_verdict(test: &TestResult) -> &'static str {
     match test.reject {

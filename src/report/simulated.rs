@@ -1,6 +1,7 @@
 //! What `power` and `approx` found out, as tables, JSON and CSV.
 
 mod approx;
+mod cost;
 mod power;
 
 use std::io::{self, Write};
@@ -10,6 +11,9 @@ use serde::Serialize;
 use super::Format;
 use super::number::count;
 use super::text::printable;
+pub(super) use cost::explanation as cost_explanation;
+
+use crate::experiment::cost::CostReport;
 use crate::experiment::{ApproxReport, Computed, PowerReport, Spec};
 
 /// Writes the result of `power`.
@@ -35,6 +39,19 @@ pub fn write_approx(format: Format, report: &ApproxReport, out: &mut dyn Write) 
         Format::Table => approx::table(report, &mut out),
         Format::Json => json(report, &mut out),
         Format::Csv => approx::csv(&[report], &mut out),
+    }
+}
+
+/// Writes run times.
+///
+/// # Errors
+/// If writing fails.
+pub fn write_cost(format: Format, report: &CostReport, out: &mut dyn Write) -> io::Result<()> {
+    let mut out = out;
+    match format {
+        Format::Table => cost::table(report, &mut out),
+        Format::Json => json(report, &mut out),
+        Format::Csv => cost::csv(report, &mut out),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use crate::evaluation::{Evaluated, RankEce, Reduction, TestResult};
+use crate::evaluation::{Binned, Evaluated, RankEce, Reduction, SkceEstimates, TestResult};
 use crate::inference::tests_of_calibration::{ErrorScale, TestName};
 
 use super::columns::{Align, Columns};
@@ -12,8 +12,8 @@ use super::number::{
 use super::text::write_wrapped;
 use super::text::{LINE, printable};
 use super::{
-    bars, binning_name, interval_for_people, part_of_source, reduction_name, test_verdict,
-    ties_name,
+    bars, binning_name, interval_for_people, interval_method, part_of_source, reduction_name,
+    test_verdict, ties_name,
 };
 
 /// Writes everything about one result.
@@ -26,6 +26,10 @@ pub fn write(result: &Evaluated, alpha: f64, out: &mut impl Write) -> io::Result
     if !result.binned.is_empty() {
         writeln!(out)?;
         write_binned(result, out)?;
+    }
+    if let Some(skce) = &result.skce {
+        writeln!(out)?;
+        write_skce(skce, out)?;
     }
     if !result.tests.is_empty() {
         writeln!(out)?;
@@ -77,7 +81,8 @@ fn write_rank_ece(rank_ece: &RankEce, out: &mut impl Write) -> io::Result<()> {
     let estimate = optional(rank_ece.estimate);
     fact("rank_ece", &format!("{estimate}, ties {ties}"), out)?;
     for interval in &rank_ece.intervals {
-        let value = format!("{}, {}", interval_for_people(interval), interval.method);
+        let ends = interval_for_people(interval);
+        let value = format!("{ends}, {}", interval_method(interval));
         fact(
             &format!("  {} interval", percent(interval.level)),
             &value,
@@ -96,14 +101,15 @@ fn write_rank_ece(rank_ece: &RankEce, out: &mut impl Write) -> io::Result<()> {
         fact("  root mean square", &size, out)?;
     }
     if let Some(bound) = rank_ece.decision_risk_bound {
-        let upper = rank_ece.decision_risk_bound_upper.map_or_else(
-            || "the interval has no upper end".to_owned(),
-            |upper| format!("{} from the interval's upper end", significant(upper)),
-        );
+        let upper = match rank_ece.decision_risk_bound_upper {
+            Some(upper) => format!(" ({} from the interval's upper end)", significant(upper)),
+            None if rank_ece.intervals.is_empty() => String::new(),
+            None => " (the interval has no upper end)".to_owned(),
+        };
         let bound = significant(bound);
         let value = format!(
             "decisions taken at these probabilities have at most {bound} more risk than after the \
-             best monotone transformation of them ({upper})"
+             best monotone transformation of them{upper}"
         );
         fact("decision risk", &value, out)?;
     }
@@ -121,7 +127,7 @@ fn write_binned(result: &Evaluated, out: &mut impl Write) -> io::Result<()> {
         "  bins",
         names.map(|name| format!("  {name}")).collect(),
     );
-    let mut push = |header: &str, value: &dyn Fn(&crate::evaluation::Binned) -> Option<f64>| {
+    let mut push = |header: &str, value: &dyn Fn(&Binned) -> Option<f64>| {
         let cells = binned.iter().map(|b| optional(value(b))).collect();
         columns.push(Align::Point, header, cells);
     };
@@ -131,18 +137,65 @@ fn write_binned(result: &Evaluated, out: &mut impl Write) -> io::Result<()> {
     push("ece_l2", &|b| b.ece_l2);
     push("ece_l2_debiased", &|b| b.ece_l2_debiased);
     columns.write(out, 0, LINE)?;
-    for binned in binned {
-        for interval in &binned.intervals {
-            let level = percent(interval.level);
-            let text = interval_for_people(interval);
-            let name = binning_name(binned);
-            let line = format!("{level} interval {text}, {}, {name}", interval.method);
-            write_wrapped("  ", &line, out)?;
-        }
+    for binned in binned.iter().filter(|binned| !binned.intervals.is_empty()) {
+        write_binned_intervals(binned, out)?;
+    }
+    if binned.iter().any(|binned| !binned.intervals.is_empty()) {
+        let caution = "Resampling adds to an estimate the bias that it has already: where an interval \
+                       lies above its estimate, there are too many bins for these rows.";
+        write_wrapped("  ", caution, out)?;
     }
     let units = "ece_l1, ece_rms and mce are in units of probability; ece_l2 is a square, as \
                  rank_ece is.";
     write_wrapped("  ", units, out)
+}
+
+/// The intervals of the estimates of one binning, in a line for each.
+fn write_binned_intervals(binned: &Binned, out: &mut impl Write) -> io::Result<()> {
+    for (index, of_estimator) in binned.intervals.iter().enumerate() {
+        let interval = &of_estimator.interval;
+        if index == 0 {
+            let level = percent(interval.level);
+            let method = interval_method(interval);
+            let name = binning_name(binned);
+            let header = format!("{level} intervals, {method}, {name}");
+            write_wrapped("  ", &header, out)?;
+        }
+        let name = format!("    {:<16} ", of_estimator.estimator);
+        write_wrapped(&name, &interval_for_people(interval), out)?;
+    }
+    Ok(())
+}
+
+fn write_skce(skce: &SkceEstimates, out: &mut impl Write) -> io::Result<()> {
+    let null = skce.null.map_or(String::new(), |null| {
+        format!(", skce-u against {} resamples", null.as_str())
+    });
+    let bandwidth = match (skce.bandwidth, skce.bandwidth_rule.as_str()) {
+        (Some(bandwidth), "median") => {
+            format!("bandwidth {}, the median distance", significant(bandwidth))
+        }
+        (Some(bandwidth), _) => format!("bandwidth {}", significant(bandwidth)),
+        (None, _) => "no bandwidth".to_owned(),
+    };
+    fact(
+        "SKCE",
+        &format!("{} kernel, {bandwidth}{null}", skce.kernel.as_str()),
+        out,
+    )?;
+    if let Some(why) = &skce.undefined {
+        return fact("  undefined", why, out);
+    }
+    for (name, value) in [
+        ("  unbiased", skce.unbiased),
+        ("  biased", skce.biased),
+        ("  linear", skce.linear),
+    ] {
+        if let Some(value) = value {
+            fact(name, &significant(value), out)?;
+        }
+    }
+    Ok(())
 }
 
 fn write_tests(tests: &[TestResult], out: &mut impl Write) -> io::Result<()> {

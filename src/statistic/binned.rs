@@ -10,7 +10,67 @@ use crate::predictions::Dtype;
 /// One unit of Q30.
 const UNIT: f64 = 1.0 / ONE_Q30 as f64;
 
-/// The binned estimates of one segment. `index` tells its number of bins.
+/// The binned estimates of rows in bins.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct BinnedEstimates {
+    /// Σ (n_j/n) |gap_j|.
+    pub ece_l1: f64,
+    /// Σ (n_j/n) gap_j².
+    pub ece_l2: f64,
+    /// √ece_l2.
+    pub ece_rms: f64,
+    /// ece_l2 less the variance of the bins' mean labels.
+    pub ece_l2_debiased: f64,
+    /// The largest |gap_j|.
+    pub mce: f64,
+}
+
+impl BinnedEstimates {
+    /// Their names, in the order of [`BinnedEstimates::values`].
+    pub const NAMES: [&str; 5] = ["ece_l1", "ece_l2", "ece_rms", "ece_l2_debiased", "mce"];
+
+    /// The estimates; none without rows. Empty bins carry no weight.
+    pub fn of(bins: &[BinSums]) -> Option<Self> {
+        let filled = || bins.iter().filter(|bin| bin.rows > 0);
+        let rows: u64 = filled().map(|bin| bin.rows).sum();
+        let n = rows as f64;
+        // Σ n_j |gap_j| is a whole number in Q30, so that ece_l1 is rounded once.
+        let absolute: i128 = filled().map(|bin| gap_sum(bin).abs()).sum();
+        let squares = ece_l2_of_bins(filled().map(|bin| (bin.rows, gap_sum(bin))));
+        let mut bias = 0.0;
+        let mut largest: f64 = 0.0;
+        for bin in filled() {
+            let gap = gap(bin);
+            let size = bin.rows as f64;
+            largest = largest.max(gap.abs());
+            if bin.rows > 1 {
+                let mean_label = bin.positives as f64 / size;
+                bias += size * mean_label * (1.0 - mean_label) / (size - 1.0);
+            }
+        }
+        let ece_l2 = squares / n;
+        (rows > 0).then(|| BinnedEstimates {
+            ece_l1: absolute as f64 * UNIT / n,
+            ece_l2,
+            ece_rms: ece_l2.sqrt(),
+            ece_l2_debiased: ece_l2 - bias / n,
+            mce: largest,
+        })
+    }
+
+    /// The estimates, in the order of [`BinnedEstimates::NAMES`].
+    pub fn values(&self) -> [f64; 5] {
+        [
+            self.ece_l1,
+            self.ece_l2,
+            self.ece_rms,
+            self.ece_l2_debiased,
+            self.mce,
+        ]
+    }
+}
+
+/// The binned estimates of one segment, without intervals. `index` tells its number of bins.
 pub fn binned(
     dtype: Dtype,
     sums: &[BinSums],
@@ -19,37 +79,18 @@ pub fn binned(
     rule: BinsRule,
 ) -> Binned {
     let bins = binning.bins[index];
-    let rows: u64 = sums.iter().map(|bin| bin.rows).sum();
-    let filled = || sums.iter().filter(|bin| bin.rows > 0);
-    let n = rows as f64;
-
-    // Σ n_j |gap_j| is a whole number in Q30, so that ece_l1 is rounded once.
-    let absolute: i128 = filled().map(|bin| gap_sum(bin).abs()).sum();
-    let squares = ece_l2_of_bins(sums.iter().map(|bin| (bin.rows, gap_sum(bin))));
-    let mut bias = 0.0;
-    let mut largest: f64 = 0.0;
-    for bin in filled() {
-        let gap = gap(bin);
-        let size = bin.rows as f64;
-        largest = largest.max(gap.abs());
-        if bin.rows > 1 {
-            let mean_label = bin.positives as f64 / size;
-            bias += size * mean_label * (1.0 - mean_label) / (size - 1.0);
-        }
-    }
-    let defined = |value: f64| (rows > 0).then_some(value);
-    let ece_l2 = squares / n;
+    let estimates = BinnedEstimates::of(sums);
     Binned {
         scheme: binning.scheme,
         closed: (binning.scheme == Scheme::EqualWidth).then_some(binning.closed),
         rule: rule.to_string(),
         bins,
-        effective_bins: filled().count() as u64,
-        ece_l1: defined(absolute as f64 * UNIT / n),
-        ece_l2: defined(ece_l2),
-        ece_rms: defined(ece_l2.sqrt()),
-        ece_l2_debiased: defined(ece_l2 - bias / n),
-        mce: defined(largest),
+        effective_bins: sums.iter().filter(|bin| bin.rows > 0).count() as u64,
+        ece_l1: estimates.map(|estimates| estimates.ece_l1),
+        ece_l2: estimates.map(|estimates| estimates.ece_l2),
+        ece_rms: estimates.map(|estimates| estimates.ece_rms),
+        ece_l2_debiased: estimates.map(|estimates| estimates.ece_l2_debiased),
+        mce: estimates.map(|estimates| estimates.mce),
         intervals: Vec::new(),
         table: table(dtype, sums, binning.scheme, bins),
     }

@@ -51,7 +51,7 @@ impl BinsRule {
 }
 
 /// The largest integer whose cube is at most `n`.
-fn integer_cube_root(n: u64) -> u64 {
+pub fn integer_cube_root(n: u64) -> u64 {
     // The float is off by less than one; cubes of its neighbours decide.
     let guess = libm::cbrt(n as f64) as u64;
     let fits = |root: &u64| u128::from(*root).pow(3) <= u128::from(n);

@@ -72,7 +72,15 @@ fn json_has_the_keys_that_scripts_rely_on() {
         let interval = &result["rank_ece"]["intervals"][index];
         has_keys(
             interval,
-            &["method", "level", "lower", "upper", "undefined"],
+            &[
+                "method",
+                "level",
+                "lower",
+                "upper",
+                "undefined",
+                "resamples",
+                "subsample_rows",
+            ],
         );
         assert_eq!(interval["method"], *method);
         assert_eq!(interval["level"], 0.95);
@@ -378,4 +386,68 @@ fn every_rule_and_scheme_has_its_line() {
         .flat_map(|scheme| rules.map(|(rule, bins)| (*scheme, rule, bins)))
         .collect();
     assert_eq!(named, expected);
+}
+
+/// Both intervals that resample rows, in all formats.
+#[test]
+fn intervals_by_resampling() {
+    let flags = format!("{NFL} --tests none --interval subsample,neighbour,bootstrap --bins 10,7");
+    let json = evaluate(&format!("{flags} --format json")).done().json();
+    let result = &json["results"][0];
+    let subsample = &result["rank_ece"]["intervals"][0];
+    assert_eq!(subsample["method"], "subsample");
+    assert_eq!(subsample["resamples"], 999);
+    // 152³ = 3,511,808 and 153³ = 3,581,577 lie on either side of 1882² = 3,541,924.
+    assert_eq!(subsample["subsample_rows"], 152);
+    let number = |value: &Value| value.as_f64().expect("a number");
+    assert!(number(&subsample["lower"]) < number(&result["rank_ece"]["estimate"]));
+    assert_eq!(result["rank_ece"]["intervals"][1]["method"], "neighbour");
+    for binned in result["binned"].as_array().expect("a list") {
+        let intervals = binned["intervals"].as_array().expect("a list");
+        let names: Vec<&str> = intervals
+            .iter()
+            .filter_map(|interval| interval["estimator"].as_str())
+            .collect();
+        let expected = ["ece_l1", "ece_l2", "ece_rms", "ece_l2_debiased", "mce"];
+        assert_eq!(names, expected);
+        for interval in intervals {
+            assert_eq!(interval["method"], "bootstrap");
+            assert_eq!(interval["resamples"], 999);
+            assert!(number(&interval["lower"]) < number(&interval["upper"]));
+        }
+        // The root is monotone, and so are percentiles.
+        let [square, root] = [&intervals[1], &intervals[2]];
+        let lower = number(&square["lower"]).sqrt();
+        assert!((lower - number(&root["lower"])).abs() < 1e-15);
+    }
+    let csv = evaluate(&format!("{flags} --format csv")).done().stdout;
+    for column in [
+        "subsample_lower",
+        "subsample_rows",
+        "subsample_resamples",
+        "neighbour_upper",
+        "ece_l1_bootstrap_lower_equal_width_right_10",
+        "mce_bootstrap_upper_equal_width_right_7",
+    ] {
+        let header = csv.lines().nth(1).expect("a header");
+        assert!(header.split(',').any(|name| name == column), "{column}");
+    }
+    let table = evaluate(&flags).done().stdout;
+    assert!(table.contains("subsample (999 of 152 rows)"), "{table}");
+    assert!(
+        table.contains("95 % intervals, bootstrap (999 resamples), 10 equal-width"),
+        "{table}"
+    );
+}
+
+#[test]
+fn none_asks_for_no_tests_and_no_intervals() {
+    let flags = format!("{NFL} --tests none --interval none");
+    let json = evaluate(&format!("{flags} --format json")).done().json();
+    let result = &json["results"][0];
+    assert_eq!(result["tests"], Value::Array(Vec::new()));
+    assert_eq!(result["rank_ece"]["intervals"], Value::Array(Vec::new()));
+    assert!(result["rank_ece"]["decision_risk_bound_upper"].is_null());
+    let table = evaluate(&flags).done().stdout;
+    assert!(!table.contains("interval") && !table.contains("statistic"));
 }

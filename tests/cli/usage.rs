@@ -36,7 +36,7 @@ fn unknown_names_are_refused_with_the_known_ones() {
             &[
                 "chi-square",
                 "--tests",
-                "asymptotic, conditional, finite-sample, monte-carlo, adaptive, ks, kuiper, spiegelhalter, and all",
+                "asymptotic, conditional, finite-sample, monte-carlo, adaptive, ks, kuiper, spiegelhalter, skce-u, skce-l, and all",
             ] as &[_],
         ),
         ("--tests asymptotic,ks2", &["ks2", "--tests"]),
@@ -106,8 +106,22 @@ fn the_bootstrap_is_refused_with_a_reason_and_a_way_out() {
             "`subsample`",
         ],
     );
-    refused("--interval neighbour,bootstrap", &["its own neighbour"]);
-    refused("--interval subsample", &["subsample", "neighbour"]);
+    refused(
+        "--interval bootstrap,bootstrap",
+        &["its own neighbour", "`neighbour,bootstrap`"],
+    );
+}
+
+#[test]
+fn none_stands_alone() {
+    refused("--interval none,neighbour", &["--interval none", "alone"]);
+    refused("--interval bootstrap,none", &["--interval none", "alone"]);
+    refused("--tests none,ks", &["--tests none", "alone"]);
+    refused("--tests all,none", &["--tests none", "alone"]);
+    refused(
+        "--interval none --max-rank-ece 0.1",
+        &["--max-rank-ece 0.1", "--interval none", "neighbour"],
+    );
 }
 
 #[test]

@@ -104,6 +104,8 @@ pub fn interval(
         lower: ends.map(|(lower, _)| lower),
         upper: ends.map(|(_, upper)| upper),
         undefined: undefined.map(str::to_owned),
+        resamples: None,
+        subsample_rows: None,
     }
 }
 

@@ -1,6 +1,7 @@
 //! The CPU backend. Each file is the twin of a shader.
 
 mod bin_edges;
+mod bootstrap;
 mod draw;
 mod radix_sort;
 mod reduce_rows;
@@ -11,6 +12,7 @@ mod resample_untied;
 mod residuals;
 mod side_by_side;
 mod simd;
+pub mod skce;
 mod sort_lanes;
 mod sort_uniform;
 mod subsample;

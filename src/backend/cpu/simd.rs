@@ -6,11 +6,11 @@ macro_rules! dispatch {
     ($body:ident($($argument:ident: $type:ty),*) -> $result:ty) => {{
         #[cfg(target_arch = "x86_64")]
         {
-            #[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx2,bmi1,bmi2,lzcnt,popcnt")]
+            #[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
             fn avx512($($argument: $type),*) -> $result {
                 $body($($argument),*)
             }
-            #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+            #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
             fn avx2($($argument: $type),*) -> $result {
                 $body($($argument),*)
             }
@@ -59,8 +59,9 @@ pub enum Level {
 #[cfg(target_arch = "x86_64")]
 pub fn level() -> Level {
     // The macro keeps its answer, so that asking costs a load. Bit counting came before AVX2 on
-    // every processor, but it is asked for all the same.
+    // every processor, and fused multiplication with it, but they are asked for all the same.
     let avx2 = is_x86_feature_detected!("avx2")
+        && is_x86_feature_detected!("fma")
         && is_x86_feature_detected!("bmi1")
         && is_x86_feature_detected!("bmi2")
         && is_x86_feature_detected!("lzcnt")

@@ -4,6 +4,7 @@
 //! submits, waits and reads sums back; it returns no rows.
 
 pub mod adapters;
+mod bootstrap;
 mod device;
 mod launch;
 mod parts;
@@ -14,6 +15,7 @@ mod resamples;
 mod scan;
 mod shaders;
 mod sort;
+mod subsample;
 
 use std::cell::Cell;
 use std::time::Duration;

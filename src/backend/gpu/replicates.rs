@@ -14,9 +14,9 @@ use crate::model::{Quantile, Response};
 use crate::predictions::Dtype;
 
 /// Numbers of 128 bits a replicate gives back.
-const FIELDS: usize = 5;
+pub const FIELDS: usize = 5;
 /// Replicates of one launch at most.
-const MOST_REPLICATES: usize = 1 << 16;
+pub const MOST_REPLICATES: usize = 1 << 16;
 /// Rows of an item of a large replicate.
 const ITEM_ROWS: usize = 64;
 

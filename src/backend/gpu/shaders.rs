@@ -29,12 +29,13 @@ pub enum Kernel {
     ReplicateItems,
     ReplicateBins,
     Resample,
+    Subsample,
 }
 
 impl Kernel {
     /// Every kernel.
     #[cfg(test)]
-    pub const ALL: [Kernel; 18] = [
+    pub const ALL: [Kernel; 19] = [
         Kernel::RadixCount,
         Kernel::RadixScatter,
         Kernel::ScanBlocks,
@@ -53,6 +54,7 @@ impl Kernel {
         Kernel::ReplicateItems,
         Kernel::ReplicateBins,
         Kernel::Resample,
+        Kernel::Subsample,
     ];
 
     /// Its name and text.
@@ -84,6 +86,7 @@ impl Kernel {
             Kernel::ReplicateItems => file!("replicate_items"),
             Kernel::ReplicateBins => file!("replicate_bins"),
             Kernel::Resample => file!("resample"),
+            Kernel::Subsample => file!("subsample"),
         }
     }
 
@@ -116,7 +119,8 @@ fn shared(name: &str) -> Option<&'static str> {
         "score_runs",
         "terms",
         "threefry",
-        "wide"
+        "wide",
+        "workgroup_sum"
     )
 }
 

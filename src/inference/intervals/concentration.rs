@@ -10,7 +10,11 @@ use crate::inference::{n_rank_ece, wrong_level};
 /// |rankECE - E rankECE| stays within this width with probability 1 - `alpha` at least, whatever
 /// the law and n. Undefined without rows.
 pub fn concentration(sums: &SegmentSums, alpha: f64) -> Interval {
-    interval(IntervalName::Concentration, alpha, ends(sums, alpha))
+    interval(
+        IntervalName::Concentration.as_str(),
+        alpha,
+        ends(sums, alpha),
+    )
 }
 
 fn ends(sums: &SegmentSums, alpha: f64) -> Result<(f64, f64), String> {
@@ -22,5 +26,6 @@ fn ends(sums: &SegmentSums, alpha: f64) -> Result<(f64, f64), String> {
     }
     let n = sums.rows as f64;
     let half_width = (81.0 * libm::log(2.0 / alpha) / (32.0 * n)).sqrt();
-    Ok((n_rank_ece(sums.rank_ece) / n, half_width))
+    let estimate = n_rank_ece(sums.rank_ece) / n;
+    Ok((estimate - half_width, estimate + half_width))
 }

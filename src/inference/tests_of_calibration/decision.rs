@@ -35,6 +35,8 @@ pub enum Undefined {
     NoWalkVariance,
     /// `spiegelhalter`: its variance is 0.
     NoBrierVariance,
+    /// The test is not made of sums of neighbours.
+    NeedsKernel,
 }
 
 impl fmt::Display for Undefined {
@@ -63,6 +65,9 @@ impl fmt::Display for Undefined {
                 "every confidence is 0, 1/2 or 1 (to 9 digits), so under calibration the Brier \
                  score could not vary and has no null variance",
             ),
+            Undefined::NeedsKernel => {
+                f.write_str("is made of a kernel, not of sums of neighbouring rows")
+            }
         }
     }
 }

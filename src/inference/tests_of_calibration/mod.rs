@@ -10,6 +10,7 @@ mod decision;
 mod finite_sample;
 mod labels;
 mod scale;
+pub mod skce;
 mod spiegelhalter;
 mod sums;
 mod walk;
@@ -31,6 +32,7 @@ pub use sums::{Level, TestSums};
 pub use walk::{ks_tail, kuiper_tail};
 
 use super::{n_rank_ece, normal, wrong_level};
+use crate::statistic::skce::Skce;
 
 /// A test by its name in `--tests`.
 #[derive(
@@ -55,11 +57,15 @@ pub enum TestName {
     Kuiper,
     /// Spiegelhalter's test of the Brier score: two-sided, normal for large n.
     Spiegelhalter,
+    /// SKCE over all pairs of rows, against null resamples.
+    SkceU,
+    /// SKCE over disjoint pairs of rows; normal for large n.
+    SkceL,
 }
 
 impl TestName {
     /// All of them.
-    pub const ALL: [TestName; 8] = [
+    pub const ALL: [TestName; 10] = [
         TestName::Asymptotic,
         TestName::Conditional,
         TestName::FiniteSample,
@@ -68,6 +74,8 @@ impl TestName {
         TestName::Ks,
         TestName::Kuiper,
         TestName::Spiegelhalter,
+        TestName::SkceU,
+        TestName::SkceL,
     ];
 
     /// Those of an evaluation that asks for none.
@@ -85,14 +93,19 @@ impl TestName {
         TestName::FiniteSample,
     ];
 
-    /// Whether it is decided on labels by tied groups ([`LabelTests`]), and not on the sums of rankECE
-    /// ([`decide`]).
-    pub fn is_of_labels(self) -> bool {
-        !TestName::OF_SUMS.contains(&self)
+    /// Whether the test is made of a kernel ([`Skce`]), not of sums of neighbours.
+    pub fn uses_kernel(self) -> bool {
+        matches!(self, TestName::SkceU | TestName::SkceL)
     }
 
-    /// Whether it is decided by null resampling.
-    pub fn resamples(self) -> bool {
+    /// Whether it is decided on labels by tied groups ([`LabelTests`]), not on sums of rankECE
+    /// ([`decide`]).
+    pub fn is_of_labels(self) -> bool {
+        !TestName::OF_SUMS.contains(&self) && !self.uses_kernel()
+    }
+
+    /// Whether it is decided by null resamples of labels by tied groups.
+    pub fn resamples_labels(self) -> bool {
         self.is_of_labels() && self != TestName::Spiegelhalter
     }
 
@@ -107,6 +120,8 @@ impl TestName {
             TestName::Ks => "ks",
             TestName::Kuiper => "kuiper",
             TestName::Spiegelhalter => "spiegelhalter",
+            TestName::SkceU => "skce-u",
+            TestName::SkceL => "skce-l",
         }
     }
 }
@@ -118,13 +133,15 @@ impl fmt::Display for TestName {
 }
 
 /// The named tests of one segment at level `alpha`, in the order of the names. `ties` is how the
-/// sums were asked for; `labels` are the outcomes of those that are decided on labels.
+/// sums were asked for; `labels` are the outcomes of those that are decided on labels, and `skce` is
+/// what those with a kernel are made of.
 ///
 /// A test of labels without an outcome is undefined.
 pub fn run(
     names: &[TestName],
     sums: &SegmentSums,
     labels: &[(TestName, LabelOutcome)],
+    skce: Option<&Skce>,
     ties: Ties,
     alpha: f64,
 ) -> Vec<TestResult> {
@@ -132,6 +149,7 @@ pub fn run(
         TestName::Asymptotic => asymptotic(sums, ties, alpha),
         TestName::Conditional => conditional(sums, ties, alpha),
         TestName::FiniteSample => finite_sample(sums, alpha),
+        TestName::SkceU | TestName::SkceL => skce::result(name, skce, alpha),
         _ => {
             let found = labels.iter().find(|(of, _)| *of == name);
             let outcome = found.map_or(&Err(Undefined::NoLabels), |(_, outcome)| outcome);
@@ -159,6 +177,7 @@ pub fn decide(
         TestName::Asymptotic => asymptotic::decide(sums, level),
         TestName::Conditional => conditional::decide(sums, ties, level),
         TestName::FiniteSample => finite_sample::decide(sums, level),
+        TestName::SkceU | TestName::SkceL => Err(Undefined::NeedsKernel),
         _ => Err(Undefined::NoLabels),
     }
 }

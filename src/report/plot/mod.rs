@@ -20,7 +20,8 @@ mod words;
 pub use consistency::consistency_range;
 pub use curves::{
     Axis, Chart, Figure, Mark, Scale, Series, approx_caption, approx_chart, approx_figure,
-    approx_legend, power_caption, power_chart, power_figure, power_legend, write_figure,
+    approx_legend, cost_figure, power_caption, power_chart, power_figure, power_legend,
+    write_figure,
 };
 pub use diagram::reliability_svg;
 pub use grid::grid_svg;

@@ -4,6 +4,7 @@ mod axis;
 mod chart;
 mod figure;
 mod html;
+mod of_cost;
 mod of_results;
 
 use std::path::Path;
@@ -11,6 +12,7 @@ use std::path::Path;
 pub use axis::{Axis, Scale};
 pub use chart::{Chart, Mark, Series};
 pub use figure::Figure;
+pub use of_cost::cost_figure;
 pub use of_results::{
     approx_caption, approx_chart, approx_figure, approx_legend, power_caption, power_chart,
     power_figure, power_legend,

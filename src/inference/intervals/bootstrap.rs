@@ -1,0 +1,49 @@
+//! Percentile intervals of estimates from rows drawn with replacement.
+
+use super::interval;
+use crate::evaluation::Interval;
+use crate::inference::wrong_level;
+
+/// The name of the method in `--interval` and in results.
+pub const BOOTSTRAP: &str = "bootstrap";
+
+/// The interval between the k-th smallest and the k-th largest of the estimates from B resamples, with
+/// k = ⌊(B+1) α/2⌋.
+///
+/// Undefined if k is 0, as then there are too few resamples to have such a percentile, or if all
+/// estimates are equal. Estimates are numbers. Source: Davison & Hinkley, "Bootstrap Methods and their
+/// Application" (1997), section 5.3.1.
+pub fn percentile(mut estimates: Vec<f64>, alpha: f64) -> Interval {
+    let resamples = estimates.len();
+    estimates.sort_unstable_by(f64::total_cmp);
+    Interval {
+        resamples: Some(resamples as u64),
+        ..interval(BOOTSTRAP, alpha, ends(&estimates, alpha))
+    }
+}
+
+/// The interval of an estimate that there is none of, as there are no rows.
+pub fn no_rows(alpha: f64) -> Interval {
+    interval(BOOTSTRAP, alpha, Err("there are no rows".into()))
+}
+
+fn ends(ascending: &[f64], alpha: f64) -> Result<(f64, f64), String> {
+    if let Some(reason) = wrong_level(alpha) {
+        return Err(reason);
+    }
+    let resamples = ascending.len();
+    // The rounding of (B+1) α/2 must not lose a whole number.
+    let rank = ((resamples as f64 + 1.0) * alpha / 2.0 + 1e-9).floor() as usize;
+    let (Some(below), Some(above)) = (rank.checked_sub(1), resamples.checked_sub(rank)) else {
+        let needed = (2.0 / alpha - 1e-9).ceil() - 1.0;
+        return Err(format!(
+            "level {} needs at least {needed} resamples, but there are {resamples}; give more \
+             --resamples",
+            1.0 - alpha
+        ));
+    };
+    match (ascending.get(below), ascending.get(above)) {
+        (Some(lower), Some(upper)) if ascending.first() != ascending.last() => Ok((*lower, *upper)),
+        _ => Err("all resamples have the same estimate, so that it has no spread".into()),
+    }
+}
