@@ -7,7 +7,7 @@
 use rayon::prelude::*;
 
 use super::Cpu;
-use super::resample_untied::{self, Constants, untied_16, untied_32};
+use super::resample_untied::{self, Constants, untied_16, untied_32, untied_64};
 use crate::backend::DeviceError;
 use crate::backend::resamples::{
     ResampleSums, Resampler, Resamples, TiedGroups, resample_key, windows,
@@ -27,10 +27,11 @@ impl Resampler for Cpu {
         first: u32,
         count: u32,
     ) -> Result<Vec<ResampleSums>, DeviceError> {
+        let threads = rayon::current_num_threads().div_ceil(samples.len().max(1)) as u32;
         let one = |sample: &Resamples<'_>| {
             let groups = sample.groups;
             if groups.untied() && groups.rows < resample_untied::MOST_ROWS {
-                return untied(sample, first, count);
+                return untied(sample, first, count, lanes(sample, count, threads));
             }
             let history = 8 * rayon::current_num_threads() * (groups.rows as usize + 1);
             match HISTORY_BYTES / history {
@@ -44,23 +45,31 @@ impl Resampler for Cpu {
     }
 }
 
-/// Resamples of a sample without ties.
-fn untied(sample: &Resamples<'_>, first: u32, count: u32) -> ResampleSums {
+/// How many resamples of a sample without ties go side by side, so that `threads` have work. What a
+/// window sum needs of a row takes as long as the labels of some tens of resamples.
+fn lanes(sample: &Resamples<'_>, count: u32, threads: u32) -> u32 {
+    let widest = if sample.statistics.windows { 64 } else { 32 };
+    let busy = |lanes: &u32| count > lanes / 2 && count.div_ceil(*lanes) >= threads;
+    [widest, 32].into_iter().find(busy).unwrap_or(16)
+}
+
+/// Resamples of a sample without ties, in tiles of `lanes`.
+fn untied(sample: &Resamples<'_>, first: u32, count: u32, lanes: u32) -> ResampleSums {
     let constants = Constants::new(sample);
-    if count % 32 > 16 || count > 512 {
-        in_tiles(
-            sample,
-            count,
-            resample_untied::Scratch::new,
-            |scratch, tile| untied_32(sample, &constants, first.wrapping_add(tile), scratch),
-        )
-    } else {
-        in_tiles(
-            sample,
-            count,
-            resample_untied::Scratch::new,
-            |scratch, tile| untied_16(sample, &constants, first.wrapping_add(tile), scratch),
-        )
+    macro_rules! in_tiles_of {
+        ($tile:ident) => {
+            in_tiles(
+                sample,
+                count,
+                resample_untied::Scratch::new,
+                |scratch, tile| $tile(sample, &constants, first.wrapping_add(tile), scratch),
+            )
+        };
+    }
+    match lanes {
+        64 => in_tiles_of!(untied_64),
+        32 => in_tiles_of!(untied_32),
+        _ => in_tiles_of!(untied_16),
     }
 }
 
@@ -541,11 +550,7 @@ mod tests {
                 tied(&sample, 3, 21, tile_1),
             ];
             if groups.untied() {
-                // In tiles of 32, and of 16.
-                all.push(untied(&sample, 3, 21));
-                let mut halves = untied(&sample, 3, 16);
-                halves.extend(untied(&sample, 19, 5));
-                all.push(halves);
+                all.extend([64, 32, 16].map(|lanes| untied(&sample, 3, 21, lanes)));
             }
             for found in all {
                 assert_eq!(found, expected, "{count} groups of at most {largest}");

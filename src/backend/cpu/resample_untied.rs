@@ -132,6 +132,7 @@ macro_rules! tiles {
     )*};
 }
 tiles! {
+    untied_64, body_64, 64;
     untied_32, body_32, 32;
     untied_16, body_16, 16;
 }
