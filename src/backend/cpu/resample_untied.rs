@@ -285,16 +285,16 @@ impl<const LANES: usize> Adjacent<LANES> {
     #[inline(always)]
     fn add(&mut self, neighbours: &[u32], labels: &[u16; LANES]) {
         for (place, &term) in neighbours.iter().enumerate() {
-            for lane in 0..LANES {
-                let label = labels[lane] & (1 << place) != 0;
-                let term = if label { u64::from(term) } else { 0 };
-                self.linear[lane] = self.linear[lane].wrapping_add(term);
+            for (linear, labels) in self.linear.iter_mut().zip(labels) {
+                let label = labels & (1 << place) != 0;
+                *linear = linear.wrapping_add(if label { u64::from(term) } else { 0 });
             }
         }
-        for lane in 0..LANES {
-            let pairs = labels[lane] & (labels[lane] << 1 | self.last[lane]);
-            self.pairs[lane] = self.pairs[lane].wrapping_add(pairs.count_ones());
-            self.last[lane] = labels[lane] >> (WORD - 1);
+        let lanes = self.pairs.iter_mut().zip(&mut self.last).zip(labels);
+        for ((pairs, last), labels) in lanes {
+            let ends = labels & (labels << 1 | *last);
+            *pairs = pairs.wrapping_add(ends.count_ones());
+            *last = labels >> (WORD - 1);
         }
     }
 }
@@ -380,7 +380,7 @@ fn tabulate(
 ) {
     const ROWS: usize = SPAN * WORD;
     let last = before.len() - 1;
-    // R of the rows from `start` on, constant beyond the last; and below the first, by `below`.
+    // R of the rows from `start` on, constant beyond the last.
     let from = |start: usize| -> [u64; ROWS] {
         match before.get(start..start + ROWS) {
             Some(inside) => std::array::from_fn(|row| inside[row]),
@@ -410,10 +410,9 @@ fn tabulate(
         for bit in 1..4 {
             let top = 1 << bit;
             for pattern in 1..top {
-                for place in 0..WIDTHS {
-                    let sum = table[pattern][place].wrapping_add(table[top][place]);
-                    table[top + pattern][place] = sum;
-                }
+                let (below, above) = (table[pattern], table[top]);
+                table[top + pattern] =
+                    std::array::from_fn(|place| below[place].wrapping_add(above[place]));
             }
         }
     }
@@ -437,8 +436,8 @@ fn add_linear<const LANES: usize>(
                 sum[width] = sum[width].wrapping_add(terms[width]);
             }
         }
-        for width in 0..WIDTHS {
-            sums[lane].add(width, sum[width] as i64);
+        for (width, sum) in sum.into_iter().enumerate() {
+            sums[lane].add(width, sum as i64);
         }
     }
 }
