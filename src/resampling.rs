@@ -10,11 +10,11 @@ const MOST_RESAMPLES: usize = 1 << 17;
 /// Calls end at multiples of this, which divides into the tiles of every backend.
 const STEP: usize = 64;
 
-/// The default number of resamples of `n` rows: 999, fewer beyond 10⁶ rows for the work of 10⁹ rows,
-/// and at least 99.
+/// The default number of resamples of `n` rows: 999, fewer beyond 200,000 rows for the work of 2·10⁸
+/// rows, and at least 99.
 pub fn default_resamples(n: u64) -> u32 {
     // At most 999.
-    (999_000_000 / n.max(1)).clamp(99, 999) as u32
+    (200_000_000 / n.max(1)).clamp(99, 999) as u32
 }
 
 /// A sample that is to be resampled.

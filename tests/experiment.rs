@@ -438,6 +438,32 @@ fn shards_merge_to_the_same_bytes() {
     assert!(error.contains("damaged"), "{error}");
 }
 
+/// Resamples belong to their replicate, wherever it is simulated.
+#[test]
+fn shards_of_tests_by_resampling_merge_to_the_same_bytes() {
+    let folder = folder();
+    fs::write(
+        folder.path().join("scores.csv"),
+        "confidence\n0.1\n0.4\n0.4\n0.7\n",
+    )
+    .expect("written");
+    let power = |more: &[&'static str]| -> Vec<&'static str> {
+        let grid = "power --law uniform --law empirical:scores.csv --curve quadratic --n 20,50 \
+                    --replicates 500 --resamples 39 --quiet --tests \
+                    monte-carlo,adaptive,ks,kuiper,spiegelhalter";
+        grid.split_whitespace()
+            .chain(more.iter().copied())
+            .collect()
+    };
+    let whole = succeeds(folder.path(), &power(&["--format", "csv"]));
+    for (shard, output) in [("1/3", "a"), ("2/3", "b"), ("3/3", "c")] {
+        let more = ["--shard", shard, "--output", output];
+        succeeds(folder.path(), &power(&more));
+    }
+    let merged = succeeds(folder.path(), &["merge", "b", "c", "a", "--format", "csv"]);
+    assert_eq!(merged, whole);
+}
+
 /// What is asked for beside a point does not change it, and neither do threads.
 #[test]
 fn points_do_not_depend_on_each_other() {

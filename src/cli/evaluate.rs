@@ -85,7 +85,7 @@ pub struct Evaluate {
     )]
     tests: Vec<TestChoice>,
     /// Resamples of tests and intervals [default: 999 for monte-carlo, adaptive, ks, kuiper and the
-    /// intervals subsample and bootstrap, all but subsample fewer beyond a million rows; 100 for skce-u]
+    /// intervals subsample and bootstrap, all but subsample fewer beyond 200,000 rows; 100 for skce-u]
     #[arg(long, value_name = "B", value_parser = clap::value_parser!(u32).range(1..=MOST_RESAMPLES), allow_negative_numbers = true)]
     resamples: Option<u32>,
     /// Estimate SKCE, the squared kernel calibration error: unbiased, biased and linear

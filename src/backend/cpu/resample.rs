@@ -7,6 +7,7 @@
 use rayon::prelude::*;
 
 use super::Cpu;
+use super::resample_untied::{self, Constants, untied_16, untied_32, untied_64};
 use crate::backend::DeviceError;
 use crate::backend::resamples::{
     ResampleSums, Resampler, Resamples, TiedGroups, resample_key, windows,
@@ -26,48 +27,87 @@ impl Resampler for Cpu {
         first: u32,
         count: u32,
     ) -> Result<Vec<ResampleSums>, DeviceError> {
+        let threads = rayon::current_num_threads().div_ceil(samples.len().max(1)) as u32;
         let one = |sample: &Resamples<'_>| {
-            let history = 8 * rayon::current_num_threads() * (sample.groups.rows as usize + 1);
+            let groups = sample.groups;
+            if groups.untied() && groups.rows < resample_untied::MOST_ROWS {
+                return untied(sample, first, count, lanes(sample, count, threads));
+            }
+            let history = 8 * rayon::current_num_threads() * (groups.rows as usize + 1);
             match HISTORY_BYTES / history {
-                _ if !sample.statistics.windows => resamples(sample, first, count, tile_16),
-                16.. => resamples(sample, first, count, tile_16),
-                4.. => resamples(sample, first, count, tile_4),
-                _ => resamples(sample, first, count, tile_1),
+                _ if !sample.statistics.windows => tied(sample, first, count, tile_16),
+                16.. => tied(sample, first, count, tile_16),
+                4.. => tied(sample, first, count, tile_4),
+                _ => tied(sample, first, count, tile_1),
             }
         };
         Ok(samples.par_iter().map(one).collect())
     }
 }
 
+/// How many resamples of a sample without ties go side by side, so that `threads` have work. What a
+/// window sum needs of a row takes as long as the labels of some tens of resamples.
+fn lanes(sample: &Resamples<'_>, count: u32, threads: u32) -> u32 {
+    let widest = if sample.statistics.windows { 64 } else { 32 };
+    let busy = |lanes: &u32| count > lanes / 2 && count.div_ceil(*lanes) >= threads;
+    [widest, 32].into_iter().find(busy).unwrap_or(16)
+}
+
+/// Resamples of a sample without ties, in tiles of `lanes`.
+fn untied(sample: &Resamples<'_>, first: u32, count: u32, lanes: u32) -> ResampleSums {
+    let constants = Constants::new(sample);
+    macro_rules! in_tiles_of {
+        ($tile:ident) => {
+            in_tiles(
+                sample,
+                count,
+                resample_untied::Scratch::new,
+                |scratch, tile| $tile(sample, &constants, first.wrapping_add(tile), scratch),
+            )
+        };
+    }
+    match lanes {
+        64 => in_tiles_of!(untied_64),
+        32 => in_tiles_of!(untied_32),
+        _ => in_tiles_of!(untied_16),
+    }
+}
+
 type TileOf<const LANES: usize> =
     fn(&Resamples<'_>, &[u32], u32, &mut Scratch<LANES>) -> TileSums<LANES>;
 
-/// Resamples in tiles of `LANES`.
-fn resamples<const LANES: usize>(
+/// Resamples of any sample, in tiles of `LANES`.
+fn tied<const LANES: usize>(
     sample: &Resamples<'_>,
     first: u32,
     count: u32,
-    tile: TileOf<LANES>,
+    tile_of: TileOf<LANES>,
 ) -> ResampleSums {
     let widths = if sample.statistics.windows {
         windows(sample.groups.rows)
     } else {
         Vec::new()
     };
+    in_tiles(sample, count, Scratch::new, |scratch, tile| {
+        tile_of(sample, &widths, first.wrapping_add(tile), scratch)
+    })
+}
+
+/// `count` resamples in tiles of `LANES`, side by side on all threads; `sums` gives those of a tile
+/// that begins with a resample, counted from the first.
+fn in_tiles<const LANES: usize, Kept>(
+    sample: &Resamples<'_>,
+    count: u32,
+    kept: impl Fn() -> Kept + Sync + Send,
+    sums: impl Fn(&mut Kept, u32) -> TileSums<LANES> + Sync + Send,
+) -> ResampleSums {
     let starts = count.div_ceil(LANES as u32);
     // A task of some tenths of a millisecond.
     let shortest = (1 << 13) / sample.groups.rows.max(1) as usize + 1;
     let tiles: Vec<TileSums<LANES>> = (0..starts)
         .into_par_iter()
         .with_min_len(shortest)
-        .map_init(Scratch::new, |scratch, start| {
-            tile(
-                sample,
-                &widths,
-                first.wrapping_add(start * LANES as u32),
-                scratch,
-            )
-        })
+        .map_init(kept, |kept, tile| sums(kept, tile * LANES as u32))
         .collect();
     let mut sums = ResampleSums::default();
     for resample in 0..count as usize {
@@ -117,12 +157,24 @@ tiles! {
 }
 
 /// The sums of the resamples of a tile.
-struct TileSums<const LANES: usize> {
-    rank_ece: [i128; LANES],
+pub(super) struct TileSums<const LANES: usize> {
+    pub rank_ece: [i128; LANES],
     /// One for each width.
-    windows: Vec<[i128; LANES]>,
-    lowest: [i64; LANES],
-    highest: [i64; LANES],
+    pub windows: Vec<[i128; LANES]>,
+    pub lowest: [i64; LANES],
+    pub highest: [i64; LANES],
+}
+
+impl<const LANES: usize> TileSums<LANES> {
+    /// Of no rows, with sums for some widths.
+    pub fn new(widths: usize) -> Self {
+        TileSums {
+            rank_ece: [0; LANES],
+            windows: vec![[0; LANES]; widths],
+            lowest: [0; LANES],
+            highest: [0; LANES],
+        }
+    }
 }
 
 /// What a thread keeps from tile to tile.
@@ -154,12 +206,7 @@ fn tile<const LANES: usize>(
 ) -> TileSums<LANES> {
     let key = resample_key(sample.key);
     let statistics = sample.statistics;
-    let mut sums = TileSums {
-        rank_ece: [0; LANES],
-        windows: vec![[0; LANES]; widths.len()],
-        lowest: [0; LANES],
-        highest: [0; LANES],
-    };
+    let mut sums = TileSums::new(widths.len());
     let TiedGroups {
         confidence,
         size,
@@ -234,24 +281,29 @@ fn draw<const LANES: usize>(
 /// The second words of [`crate::random::threefry`] of one row in consecutive resamples, each step over
 /// all of them so that it is vectorised.
 #[inline(always)]
-fn label_words<const LANES: usize>(key: Key, row: u32, first: u32) -> [u32; LANES] {
-    const ROTATIONS: [u32; 8] = [13, 15, 26, 6, 17, 29, 16, 24];
+pub(super) fn label_words<const LANES: usize>(key: Key, row: u32, first: u32) -> [u32; LANES] {
+    const ROTATIONS: [[u32; 4]; 2] = [[13, 15, 26, 6], [17, 29, 16, 24]];
     let [k0, k1] = key.0;
-    let schedule = [k0, k1, 0x1BD1_1BDA ^ k0 ^ k1];
+    let parity = 0x1BD1_1BDA ^ k0 ^ k1;
+    let injections = [
+        (k1, parity.wrapping_add(1)),
+        (parity, k0.wrapping_add(2)),
+        (k0, k1.wrapping_add(3)),
+        (k1, parity.wrapping_add(4)),
+        (parity, k0.wrapping_add(5)),
+    ];
     let mut x0 = [row.wrapping_add(k0); LANES];
     let mut x1 = std::array::from_fn(|lane| first.wrapping_add(lane as u32).wrapping_add(k1));
-    for round in 0..20 {
-        for lane in 0..LANES {
-            x0[lane] = x0[lane].wrapping_add(x1[lane]);
-            x1[lane] = x1[lane].rotate_left(ROTATIONS[round % 8]) ^ x0[lane];
-        }
-        if round % 4 == 3 {
-            let injection = round / 4 + 1;
-            let second = schedule[(injection + 1) % 3].wrapping_add(injection as u32);
+    for (place, (first, second)) in injections.into_iter().enumerate() {
+        for rotation in ROTATIONS[place % 2] {
             for lane in 0..LANES {
-                x0[lane] = x0[lane].wrapping_add(schedule[injection % 3]);
-                x1[lane] = x1[lane].wrapping_add(second);
+                x0[lane] = x0[lane].wrapping_add(x1[lane]);
+                x1[lane] = x1[lane].rotate_left(rotation) ^ x0[lane];
             }
+        }
+        for lane in 0..LANES {
+            x0[lane] = x0[lane].wrapping_add(first);
+            x1[lane] = x1[lane].wrapping_add(second);
         }
     }
     x1
@@ -469,7 +521,9 @@ mod tests {
             (2, 1),
             (3, 3),
             (40, 5),
+            (254, 1),
             (300, 1),
+            (1500, 1),
             (700, 2),
             (5, 400),
         ] {
@@ -490,11 +544,15 @@ mod tests {
                 let positives = positives(&groups, sample.key, resample);
                 expected.extend(sums_of_labels(&groups, &positives, statistics));
             }
-            for found in [
-                resamples(&sample, 3, 21, tile_16),
-                resamples(&sample, 3, 21, tile_4),
-                resamples(&sample, 3, 21, tile_1),
-            ] {
+            let mut all = vec![
+                tied(&sample, 3, 21, tile_16),
+                tied(&sample, 3, 21, tile_4),
+                tied(&sample, 3, 21, tile_1),
+            ];
+            if groups.untied() {
+                all.extend([64, 32, 16].map(|lanes| untied(&sample, 3, 21, lanes)));
+            }
+            for found in all {
                 assert_eq!(found, expected, "{count} groups of at most {largest}");
             }
         }

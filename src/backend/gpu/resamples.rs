@@ -9,10 +9,15 @@ use crate::backend::cpu::Cpu;
 use crate::backend::resamples::{ResampleSums, Resampler, Resamples, resample_key, windows};
 use crate::predictions::Dtype;
 
+/// Threads of a workgroup, as in the shader.
+const WORKERS: usize = 256;
 /// Rows of a sample at most: a workgroup goes through all of them, and must not take long.
 const MOST_ROWS: u32 = 1 << 18;
 /// Rows of all samples of a call at most, so that their tied groups fit every binding.
 const MOST_ROWS_OF_ALL: usize = 1 << 22;
+/// Rounds of all loops of a thread at most: one that goes round for long keeps the device from
+/// answering, and a software adapter leaves its loops after 65,535 rounds, with wrong sums.
+const MOST_ROUNDS: u64 = 1 << 15;
 /// Memory of a launch for sums before rows, and for sums.
 const LAUNCH_BYTES: u64 = 1 << 28;
 
@@ -61,6 +66,10 @@ impl Resampler for Gpu {
             || rows.sum::<usize>() > MOST_ROWS_OF_ALL;
         let pairs = (samples.len() as u64).saturating_mul(count.into());
         if large || pairs == 0 || pairs > u64::from(u32::MAX) {
+            return Cpu::default().resamples(samples, first, count);
+        }
+        let most_rounds = samples.iter().map(rounds).max().unwrap_or(0);
+        if most_rounds > MOST_ROUNDS {
             return Cpu::default().resamples(samples, first, count);
         }
         let device = &self.device;
@@ -124,6 +133,20 @@ impl Resampler for Gpu {
         }
         Ok(all)
     }
+}
+
+/// How often the busiest thread goes round loops: over the rows of its tied groups three times, over
+/// its share of the rows for each width, and over threads.
+fn rounds(sample: &Resamples<'_>) -> u64 {
+    let sizes = &sample.groups.size;
+    let chunk = sizes.len().div_ceil(WORKERS).max(1);
+    let own = sizes.chunks(chunk).map(|sizes| {
+        let rows: u64 = sizes.iter().map(|&size| u64::from(size)).sum();
+        3 * rows + 2 * sizes.len() as u64
+    });
+    let widths = windows(sample.groups.rows).len() as u64;
+    let share = u64::from(sample.groups.rows).div_ceil(WORKERS as u64);
+    own.max().unwrap_or(0) + widths * (share + 16) + WORKERS as u64
 }
 
 /// The samples and their tied groups as the kernel reads them.
