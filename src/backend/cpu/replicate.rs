@@ -11,10 +11,14 @@ use super::sort_uniform::sort_uniform;
 use super::wide_sum::{WideSum, product, signed_product};
 use crate::backend::DeviceError;
 use crate::backend::replicates::{
-    ROWS_PER_CALL, ReplicateBin, ReplicateSums, Replicates, Simulator, replicate_key,
+    ReplicateBin, ReplicateSums, Replicates, Simulator, replicate_key,
 };
 use crate::backend::terms::{Run, RunSums};
 use crate::model::Quantile;
+
+/// Rows of a call: so many that threads seldom wait for each other, and so few that their sums stay in
+/// memory that is used again.
+const ROWS_PER_CALL: usize = 1 << 21;
 
 impl Simulator for Cpu {
     fn replicates_per_call(&self, rows: u32) -> usize {
@@ -43,37 +47,30 @@ impl Simulator for Cpu {
                 )
                 .collect());
         }
-        let mut sums = vec![ReplicateSums::default(); count];
         // Groups begin at multiples of their size, so that none crosses a multiple of 2³².
-        let before = (first % LANES as u64) as usize;
-        let (head, rest) = sums.split_at_mut(count.min((LANES - before) % LANES));
-        let group = |(scratch, lanes): &mut (Scratch, SideBySide), start: u64, out: &mut [_]| {
-            let first = start - start % LANES as u64;
-            lanes.draw_and_sort(replicates, first);
-            let skipped = (start - first) as usize;
-            if replicates.thresholds.is_empty() && !replicates.quantile.has_ties() {
-                let all = lanes.sums(replicates, cells);
-                for (out, sums) in out.iter_mut().zip(all.into_iter().skip(skipped)) {
-                    *out = sums;
-                }
-            } else {
-                for (lane, out) in out.iter_mut().enumerate() {
-                    lanes.copy_lane(skipped + lane, &mut scratch.uniform, &mut scratch.label);
-                    *out = scratch.sorted_sums(replicates, cells);
-                }
-            }
-        };
-        let buffers = || (Scratch::new(rows), SideBySide::new(rows));
-        if !head.is_empty() {
-            group(&mut buffers(), first, head);
-        }
-        let first = first + head.len() as u64;
-        rest.par_chunks_mut(LANES)
-            .enumerate()
+        let skipped = (first % LANES as u64) as usize;
+        let first_of_groups = first - skipped as u64;
+        let mut sums = (0..(skipped + count).div_ceil(LANES))
+            .into_par_iter()
             .with_min_len((1 << 14) / (rows * LANES).max(1) + 1)
-            .for_each_init(buffers, |buffers, (number, out)| {
-                group(buffers, first + (number * LANES) as u64, out);
-            });
+            .map_init(
+                || (Scratch::new(rows), SideBySide::new(rows)),
+                |(scratch, lanes), group| {
+                    lanes.draw_and_sort(replicates, first_of_groups + (group * LANES) as u64);
+                    if replicates.thresholds.is_empty() && !replicates.quantile.has_ties() {
+                        return lanes.sums(replicates, cells);
+                    }
+                    std::array::from_fn(|lane| {
+                        lanes.copy_lane(lane, &mut scratch.uniform, &mut scratch.label);
+                        scratch.sorted_sums(replicates, cells)
+                    })
+                },
+            )
+            .collect::<Vec<[ReplicateSums; LANES]>>()
+            .into_flattened();
+        // The first and the last group may begin before and end after what is asked for.
+        sums.drain(..skipped);
+        sums.truncate(count);
         Ok(sums)
     }
 }
