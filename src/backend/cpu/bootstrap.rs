@@ -3,6 +3,7 @@
 use rayon::prelude::*;
 
 use super::Cpu;
+use super::draw::threefry_lanes;
 use crate::backend::DeviceError;
 use crate::backend::bootstrap::{Bootstrap, Bootstrapper, CellSums};
 use crate::backend::resamples::resample_key;
@@ -100,31 +101,13 @@ fn count_draws(key: Key, resample: u32, times: &mut [u8], further: &mut Vec<u32>
     ) -> ())
 }
 
-/// The first words of [`crate::random::threefry`] of consecutive rows in one resample, each step over
-/// all of them so that it is vectorised.
+/// The first words of [`crate::random::threefry`] of consecutive rows in one resample.
 #[inline(always)]
 fn first_words(key: Key, row: u32, resample: u32) -> [u32; LANES] {
-    const ROTATIONS: [u32; 8] = [13, 15, 26, 6, 17, 29, 16, 24];
-    let [k0, k1] = key.0;
-    let schedule = [k0, k1, 0x1BD1_1BDA ^ k0 ^ k1];
-    let mut x0: [u32; LANES] =
-        std::array::from_fn(|lane| row.wrapping_add(lane as u32).wrapping_add(k0));
-    let mut x1 = [resample.wrapping_add(k1); LANES];
-    for round in 0..20 {
-        for lane in 0..LANES {
-            x0[lane] = x0[lane].wrapping_add(x1[lane]);
-            x1[lane] = x1[lane].rotate_left(ROTATIONS[round % 8]) ^ x0[lane];
-        }
-        if round % 4 == 3 {
-            let injection = round / 4 + 1;
-            let second = schedule[(injection + 1) % 3].wrapping_add(injection as u32);
-            for lane in 0..LANES {
-                x0[lane] = x0[lane].wrapping_add(schedule[injection % 3]);
-                x1[lane] = x1[lane].wrapping_add(second);
-            }
-        }
-    }
-    x0
+    let mut first = std::array::from_fn(|lane| row.wrapping_add(lane as u32));
+    let mut second = [resample; LANES];
+    threefry_lanes(key, &mut first, &mut second);
+    first
 }
 
 /// The sums of the rows of a cell, each as often as it was drawn.

@@ -87,23 +87,27 @@ fn draw_side_by_side_body(key: Key, replicate_low: u32, uniform: &mut [Row], lab
 /// [`crate::random::threefry`] of the counters (first word, second word) of each lane, in place; each
 /// step over all lanes, so that it is vectorised.
 #[inline(always)]
-fn threefry_lanes(key: Key, first: &mut [u32; LANES], second: &mut [u32; LANES]) {
+pub fn threefry_lanes<const COUNT: usize>(
+    key: Key,
+    first: &mut [u32; COUNT],
+    second: &mut [u32; COUNT],
+) {
     const ROTATIONS: [u32; 8] = [13, 15, 26, 6, 17, 29, 16, 24];
     let [k0, k1] = key.0;
     let schedule = [k0, k1, 0x1BD1_1BDA ^ k0 ^ k1];
-    for lane in 0..LANES {
+    for lane in 0..COUNT {
         first[lane] = first[lane].wrapping_add(k0);
         second[lane] = second[lane].wrapping_add(k1);
     }
     for round in 0..20 {
-        for lane in 0..LANES {
+        for lane in 0..COUNT {
             first[lane] = first[lane].wrapping_add(second[lane]);
             second[lane] = second[lane].rotate_left(ROTATIONS[round % 8]) ^ first[lane];
         }
         if round % 4 == 3 {
             let injection = round / 4 + 1;
             let injected = schedule[(injection + 1) % 3].wrapping_add(injection as u32);
-            for lane in 0..LANES {
+            for lane in 0..COUNT {
                 first[lane] = first[lane].wrapping_add(schedule[injection % 3]);
                 second[lane] = second[lane].wrapping_add(injected);
             }

@@ -106,18 +106,7 @@ pub fn result(name: TestName, skce: Option<&Skce>, alpha: f64) -> TestResult {
         (TestName::SkceL, Some(skce)) => linear(skce),
         (_, Some(skce)) => unbiased(skce),
     };
-    let mut result = TestResult {
-        name: name.as_str(),
-        statistic: None,
-        threshold: None,
-        p_value: None,
-        p_value_asymptotic: None,
-        reject: None,
-        undefined: None,
-        note: None,
-        resamples: None,
-        profile: None,
-    };
+    let mut result = super::undefined(name);
     let level = Level::new(alpha);
     match (test, &level) {
         (_, None) => result.undefined = crate::inference::wrong_level(alpha),
