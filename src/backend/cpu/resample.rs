@@ -7,6 +7,7 @@
 use rayon::prelude::*;
 
 use super::Cpu;
+use super::draw::threefry_lanes;
 use super::resample_untied::{self, Constants, untied_16, untied_32, untied_64};
 use crate::backend::DeviceError;
 use crate::backend::resamples::{
@@ -278,35 +279,13 @@ fn draw<const LANES: usize>(
     row
 }
 
-/// The second words of [`crate::random::threefry`] of one row in consecutive resamples, each step over
-/// all of them so that it is vectorised.
+/// The second words of [`crate::random::threefry`] of one row in consecutive resamples.
 #[inline(always)]
 pub(super) fn label_words<const LANES: usize>(key: Key, row: u32, first: u32) -> [u32; LANES] {
-    const ROTATIONS: [[u32; 4]; 2] = [[13, 15, 26, 6], [17, 29, 16, 24]];
-    let [k0, k1] = key.0;
-    let parity = 0x1BD1_1BDA ^ k0 ^ k1;
-    let injections = [
-        (k1, parity.wrapping_add(1)),
-        (parity, k0.wrapping_add(2)),
-        (k0, k1.wrapping_add(3)),
-        (k1, parity.wrapping_add(4)),
-        (parity, k0.wrapping_add(5)),
-    ];
-    let mut x0 = [row.wrapping_add(k0); LANES];
-    let mut x1 = std::array::from_fn(|lane| first.wrapping_add(lane as u32).wrapping_add(k1));
-    for (place, (first, second)) in injections.into_iter().enumerate() {
-        for rotation in ROTATIONS[place % 2] {
-            for lane in 0..LANES {
-                x0[lane] = x0[lane].wrapping_add(x1[lane]);
-                x1[lane] = x1[lane].rotate_left(rotation) ^ x0[lane];
-            }
-        }
-        for lane in 0..LANES {
-            x0[lane] = x0[lane].wrapping_add(first);
-            x1[lane] = x1[lane].wrapping_add(second);
-        }
-    }
-    x1
+    let mut rows = [row; LANES];
+    let mut labels = std::array::from_fn(|lane| first.wrapping_add(lane as u32));
+    threefry_lanes(key, &mut rows, &mut labels);
+    labels
 }
 
 /// Follows the walk over the ends of some groups.
