@@ -113,6 +113,7 @@ fn sample_columns() -> Vec<Column<'static>> {
         Column::new("brier", |r| number(r.brier)),
         Column::new("log_loss", |r| number(r.log_loss)),
         Column::new("log_loss_clamped", |r| r.log_loss_clamped.to_string()),
+        Column::new("impossible_labels", |r| r.impossible_labels.to_string()),
         Column::new("gate", |r| r.gate.map_or("", verdict_name).to_owned()),
         Column::new("rank_ece", |r| number(r.rank_ece.estimate)),
         Column::new("ties", |r| ties_name(r.rank_ece.ties).to_owned()),

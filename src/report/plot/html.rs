@@ -62,6 +62,10 @@ fn push_result(page: &mut String, result: &Evaluated) {
             "rows clamped in the log loss",
             count(result.log_loss_clamped),
         ),
+        (
+            "labels impossible under calibration",
+            count(result.impossible_labels),
+        ),
         ("rank_ece", optional(rank_ece.estimate)),
         ("ties", ties_name(rank_ece.ties).to_owned()),
     ];
