@@ -289,13 +289,14 @@ fn a_note_when_ties_make_the_asymptotic_test_conservative() {
     );
 }
 
-/// With s_1 = s_2 = 0 the threshold is 4L/3: p = 2 exp(-3/4 · statistic).
+/// With s_2 = 0 and an s_1 of 2⁻⁶⁶ the threshold is 4L/3: p = 2 exp(-3/4 · statistic).
 #[test]
 fn finite_sample_p_value_in_closed_form() {
     for statistic in [0.5, 1.0, 2.0, 7.25, 100.0, 700.0] {
         let sums = SegmentSums {
             rows: 1 << 20,
             rank_ece: q(statistic, 60),
+            null_odd: 1,
             ..SegmentSums::default()
         };
         let p = run(TestName::FiniteSample, &sums, Ties::Average, 1e-3).p_value;

@@ -1,7 +1,8 @@
 //! CSV for scripts: one line per result, nothing rounded.
 //!
 //! The first line is a comment that names what computed (`# backend cpu`), so that everything after
-//! it is the same on every backend: read it with `pandas.read_csv(file, skiprows=1)`. What is
+//! it is the same on every backend: read it with `pandas.read_csv(file, comment="#")`, or with
+//! `skiprows=1` if a name of a file or group has a `#` in it. What is
 //! undefined is an empty field, with the reason in a field of its own.
 //!
 //! Columns: `source`; one for each group column (with `group_` before a name that is taken); the
