@@ -77,12 +77,16 @@ fn push_result(page: &mut String, result: &Evaluated) {
     for (name, interval) in names.iter().zip(&rank_ece.intervals) {
         facts.push((name, interval_for_people(interval)));
     }
+    let bound = |bound: Option<f64>| match bound {
+        // Losses are in [0, 1].
+        Some(value) if value >= 1.0 => format!("{} (from 1 on it says nothing)", optional(bound)),
+        _ => optional(bound),
+    };
+    facts.push(("decision risk at most", bound(rank_ece.decision_risk_bound)));
     facts.push((
-        "decision risk at most",
-        optional(rank_ece.decision_risk_bound),
+        "decision risk at most, from the upper end",
+        bound(rank_ece.decision_risk_bound_upper),
     ));
-    let upper = optional(rank_ece.decision_risk_bound_upper);
-    facts.push(("decision risk at most, from the upper end", upper));
     let rows = facts
         .into_iter()
         .map(|(name, value)| vec![name.to_owned(), value]);
