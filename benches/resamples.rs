@@ -37,7 +37,7 @@ fn main() {
                 let step = (1 << 30) / rows;
                 while groups.rows + size <= rows {
                     let group = groups.size.len() as u32;
-                    let size = if group % every == 0 { size } else { 1 };
+                    let size = if group.is_multiple_of(every) { size } else { 1 };
                     groups.push(groups.rows * step, size);
                 }
                 let count = (400_000_000 / rows).clamp(160, 100_000);

@@ -27,11 +27,14 @@ pub fn confidence_q30(significand: u64, exponent: i32) -> u32 {
 /// A confidence in \[0, 1\], in Q30, rounded half up.
 #[inline(always)]
 pub fn value_q30(confidence: f64) -> u32 {
-    // All of it is exact: a power of two times the value, its whole part, and what is left.
+    // 2⁵² more leaves no place for a fraction: the sum is rounded to the nearest whole number, of two
+    // the even one, and ends in it. What it lost is exact; where that is a half, up is the other one.
+    // No conversion to an integer, which would have to ask for values that do not fit.
+    const WHOLE: f64 = (1u64 << 52) as f64;
     let scaled = confidence * f64::from(ONE_Q30);
-    let whole = scaled as i32;
-    // At most 2³⁰ + 1, and no more than 2³⁰ as 1 leaves nothing.
-    (whole as u32).wrapping_add(u32::from(scaled - f64::from(whole) >= 0.5))
+    let shifted = scaled + WHOLE;
+    let lost = scaled - (shifted - WHOLE);
+    (shifted.to_bits() as u32).wrapping_add(u32::from(lost == 0.5))
 }
 
 /// The fraction of positives of a tied group, positives/size in Q30, rounded half up.

@@ -584,7 +584,7 @@ mod tests {
             confidences.extend([0, 1 << 30]);
             confidences.sort_unstable();
             for confidence in confidences {
-                let tied = rng.next_u32() % tied_share == 0;
+                let tied = rng.next_u32().is_multiple_of(tied_share);
                 groups.push(
                     confidence,
                     if tied {
