@@ -12,6 +12,7 @@ use super::cell::{Cell, Reading};
 use super::columns::Columns;
 use super::door::Door;
 use super::pieces::admit_pieces;
+use super::separators::Separators;
 use super::{InputError, Loaded, Options};
 
 /// Reads a file of objects, on all threads. The keys of the first are the columns; confidences are
@@ -53,10 +54,10 @@ pub(super) fn read(
     };
     let mut door = Door::<f64>::new(file, options, &columns, &names, 0);
     admit_pieces(file, &mut door, first, &mut blocks, |piece, door| {
-        let mut items = Vec::new();
+        let mut room = Room::default();
         lines(piece)
             .filter(|line| !is_blank(line))
-            .try_for_each(|line| wanted.admit(line, &mut items, door))
+            .try_for_each(|line| wanted.admit(line, &mut room, door))
     })?;
     door.finish(notes)
 }
@@ -70,21 +71,22 @@ struct Wanted<'a> {
 }
 
 impl Wanted<'_> {
-    /// Admits the object of a line. `items` is room for its values.
+    /// Admits the object of a line.
     fn admit(
         &self,
         line: &[u8],
-        items: &mut Vec<Item>,
+        room: &mut Room,
         door: &mut Door<'_, f64>,
     ) -> Result<(), InputError> {
         let row = door.row();
         let keys = &self.keys;
         let mut json = serde_json::Deserializer::from_slice(line);
-        Object { keys, items }
+        Object { keys, room }
             .deserialize(&mut json)
             .and_then(|()| json.end())
             .map_err(|error| malformed(self.file, row, &error))?;
 
+        let items = &room.items;
         let refuse = |key: &str, what: &str| {
             InputError::new(self.file, format!("{what} cannot be read here"))
                 .row(row)
@@ -128,7 +130,13 @@ impl Wanted<'_> {
 
 /// The lines of a text.
 fn lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
-    text.split_inclusive(|&byte| byte == b'\n')
+    let feeds = Separators::new(text, b'\n').filter(|&place| text[place] == b'\n');
+    let ends = feeds.map(|place| place + 1).chain([text.len()]);
+    ends.scan(0, |start, end| {
+        let line = &text[*start..end];
+        *start = end;
+        Some(line)
+    })
 }
 
 fn is_blank(line: &[u8]) -> bool {
@@ -168,7 +176,14 @@ enum Item {
 /// An object of which some keys are wanted; a wanted key may not come twice.
 struct Object<'a> {
     keys: &'a [&'a str],
-    items: &'a mut Vec<Item>,
+    room: &'a mut Room,
+}
+
+/// The values of the keys looked for, and which of them were met.
+#[derive(Default)]
+struct Room {
+    items: Vec<Item>,
+    met: Vec<bool>,
 }
 
 impl<'de> DeserializeSeed<'de> for Object<'_> {
@@ -187,9 +202,11 @@ impl<'de> Visitor<'de> for Object<'_> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
-        self.items.clear();
-        self.items.resize_with(self.keys.len(), || Item::Missing);
-        let mut met = vec![false; self.keys.len()];
+        let Room { items, met } = self.room;
+        items.clear();
+        items.resize_with(self.keys.len(), || Item::Missing);
+        met.clear();
+        met.resize(self.keys.len(), false);
         while let Some(key) = map.next_key_seed(Key(self.keys))? {
             let Some(place) = key else {
                 map.next_value::<IgnoredAny>()?;
@@ -206,10 +223,10 @@ impl<'de> Visitor<'de> for Object<'_> {
             // A column may be a label and a group as well.
             for also in place + 1..self.keys.len() {
                 if self.keys[also] == self.keys[place] {
-                    self.items[also] = item.clone();
+                    items[also] = item.clone();
                 }
             }
-            self.items[place] = item;
+            items[place] = item;
         }
         Ok(())
     }
@@ -327,10 +344,10 @@ mod tests {
             keys,
         };
         let mut door = Door::<f64>::new(file, options, &columns, &names, 0);
-        let mut items = Vec::new();
+        let mut room = Room::default();
         for line in text.split(|&byte| byte == b'\n') {
             if !is_blank(line) {
-                wanted.admit(line, &mut items, &mut door)?;
+                wanted.admit(line, &mut room, &mut door)?;
             }
         }
         door.finish(notes)
