@@ -12,6 +12,7 @@ second read of a process, into memory and without any check. Prints medians and 
 or more.
 """
 import argparse
+import multiprocessing
 import os
 import re
 import statistics
@@ -43,8 +44,20 @@ print(seconds)
 """
 
 
+# Name, files, flags of ours, and the peer. A file of labels stands behind its flag.
+FILES = [
+    ("csv", ["rows.csv"], [], "pyarrow.csv.read_csv"),
+    ("csv, quoted groups", ["groups.csv"], ["--group-by", "group"], "pyarrow.csv.read_csv"),
+    ("json lines", ["rows.jsonl"], [], "pyarrow.json.read_json"),
+    ("parquet, f32", ["rows.parquet"], [], "pyarrow.parquet.read_table"),
+    ("arrow, f32", ["rows.arrow"], [], "pyarrow.feather.read_table"),
+    ("arrow, f32, lz4", ["lz4.arrow"], [], "pyarrow.feather.read_table"),
+    ("npy, f32 and u8", ["z.npy", "y.npy"], ["--labels"], "numpy.load"),
+    ("npz, f32 and u8", ["rows.npz"], [], "numpy.load"),
+]
+
+
 def write_files(folder, rows):
-    """The files by name, each with the peer that reads it."""
     import numpy as np
     import pyarrow as pa
     import pyarrow.csv
@@ -69,16 +82,15 @@ def write_files(folder, rows):
     np.save(at("z.npy"), z.astype(np.float32))
     np.save(at("y.npy"), y)
     np.savez(at("rows.npz"), probs=z.astype(np.float32), labels=y)
-    return [
-        ("csv", ["rows.csv"], [], "pyarrow.csv.read_csv"),
-        ("csv, quoted groups", ["groups.csv"], ["--group-by", "group"], "pyarrow.csv.read_csv"),
-        ("json lines", ["rows.jsonl"], [], "pyarrow.json.read_json"),
-        ("parquet, f32", ["rows.parquet"], [], "pyarrow.parquet.read_table"),
-        ("arrow, f32", ["rows.arrow"], [], "pyarrow.feather.read_table"),
-        ("arrow, f32, lz4", ["lz4.arrow"], [], "pyarrow.feather.read_table"),
-        ("npy, f32 and u8", ["z.npy", "y.npy"], ["--labels"], "numpy.load"),
-        ("npz, f32 and u8", ["rows.npz"], [], "numpy.load"),
-    ]
+
+
+def in_child(write, *arguments):
+    """Runs in a process of its own: a child's peak memory counts that of its parent when it started."""
+    writer = multiprocessing.get_context("spawn").Process(target=write, args=arguments)
+    writer.start()
+    writer.join()
+    if writer.exitcode != 0:
+        sys.exit("the files could not be written")
 
 
 def run(command):
@@ -99,9 +111,9 @@ def timings(told):
 
 def formats(options):
     with tempfile.TemporaryDirectory() as folder:
-        for name, files, flags, peer in write_files(folder, options.rows):
+        in_child(write_files, folder, options.rows)
+        for name, files, flags, peer in FILES:
             paths = [os.path.join(folder, file) for file in files]
-            # A file of labels is named behind its flag.
             ours = [options.rankece, "evaluate", paths[0], *flags, *paths[1:], "--backend", "cpu", "--tests", "none",
                     "--interval", "none", "--threads", str(options.threads), "--quiet", "--timings"]
             theirs = ["python3", "-c", PEER, peer, str(options.threads), *paths]
@@ -119,19 +131,22 @@ def formats(options):
                   f"  ratio {statistics.median(ratios):.2f} ({ratios[0]:.2f} to {ratios[-1]:.2f})", flush=True)
 
 
-def large(options):
+def write_large(confidences, labels):
     import numpy as np
     rows, part = 10**8, 10**7
     rng = np.random.default_rng(1)
+    z = np.lib.format.open_memmap(confidences, "w+", np.float32, (rows,))
+    y = np.lib.format.open_memmap(labels, "w+", np.uint8, (rows,))
+    for start in range(0, rows, part):
+        z[start:start + part] = rng.random(part, dtype=np.float32)
+        y[start:start + part] = rng.random(part) < z[start:start + part]
+
+
+def large(options):
     exceeded = False
     with tempfile.TemporaryDirectory() as folder:
         confidences, labels = os.path.join(folder, "z.npy"), os.path.join(folder, "y.npy")
-        z = np.lib.format.open_memmap(confidences, "w+", np.float32, (rows,))
-        y = np.lib.format.open_memmap(labels, "w+", np.uint8, (rows,))
-        for start in range(0, rows, part):
-            z[start:start + part] = rng.random(part, dtype=np.float32)
-            y[start:start + part] = rng.random(part) < z[start:start + part]
-        del z, y
+        in_child(write_large, confidences, labels)
         for flags in (["--tests", "none", "--interval", "none"], ["--tests", "asymptotic,conditional,finite-sample"], []):
             told, processor, peak = run(
                 [options.rankece, "evaluate", confidences, "--labels", labels, "--backend", "cpu", "--threads",

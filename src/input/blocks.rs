@@ -2,6 +2,8 @@
 
 use std::io::{self, Read};
 
+use super::low_bytes::LowBytes;
+
 /// Where records end.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Ends {
@@ -159,34 +161,31 @@ fn cut_where(text: &[u8], size: usize, is_end: impl Fn(u8) -> bool) -> Vec<usize
 /// [`cut`] among quotes, which mean what they mean to the `csv` crate: they open at the beginning of
 /// a field only, and two of them inside stand for one.
 fn cut_quoted(text: &[u8], delimiter: u8, size: usize) -> Vec<usize> {
-    #[derive(Clone, Copy)]
-    enum At {
-        Start,
-        Bare,
-        Quoted,
-        /// Behind a quote inside quotes.
-        Closing,
-    }
     let mut cuts = Vec::new();
     let mut start = 0;
     let mut last = 0;
-    let mut at = At::Start;
-    for (place, &byte) in text.iter().enumerate() {
-        at = match (at, byte) {
-            (At::Start | At::Closing, b'"') => At::Quoted,
-            (At::Quoted, b'"') => At::Closing,
-            (At::Quoted, _) => At::Quoted,
-            (_, b'\n' | b'\r') => {
-                last = place + 1;
+    let mut quoted = false;
+    // Where a quote opens: at the beginning of a field, and right behind a quote that closed.
+    let (mut field, mut behind) = (0, 0);
+    for place in LowBytes::new(text, delimiter.max(b'"')) {
+        match text[place] {
+            b'"' if quoted => {
+                quoted = false;
+                behind = place + 1;
+            }
+            b'"' => quoted = place == field || place == behind,
+            _ if quoted => {}
+            b'\n' | b'\r' => {
+                field = place + 1;
+                last = field;
                 if last - start > size {
                     start = last;
                     cuts.push(start);
                 }
-                At::Start
             }
-            (_, byte) if byte == delimiter => At::Start,
-            _ => At::Bare,
-        };
+            byte if byte == delimiter => field = place + 1,
+            _ => {}
+        }
     }
     if last > start {
         cuts.push(last);

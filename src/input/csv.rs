@@ -9,8 +9,8 @@ use super::cell::{Cell, Reading};
 use super::columns::Columns;
 use super::decimal::short_decimal;
 use super::door::Door;
+use super::low_bytes::LowBytes;
 use super::pieces::admit_pieces;
-use super::separators::Separators;
 use super::{InputError, Loaded, Options};
 use crate::predictions::Confidence;
 
@@ -61,10 +61,14 @@ fn admit_plain(
     let mut ends = Vec::with_capacity(header.names.len());
     let mut start = 0;
     // The last line may end with the text.
-    for end in Separators::new(text, header.delimiter).chain([text.len()]) {
-        if text.get(end) == Some(&header.delimiter) {
-            ends.push(end);
-            continue;
+    for end in LowBytes::new(text, header.delimiter.max(b'\r')).chain([text.len()]) {
+        match text.get(end) {
+            Some(&byte) if byte == header.delimiter => {
+                ends.push(end);
+                continue;
+            }
+            None | Some(b'\n' | b'\r') => {}
+            Some(_) => continue,
         }
         if end > start {
             ends.push(end);

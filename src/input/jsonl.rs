@@ -11,8 +11,8 @@ use super::blocks::{Blocks, Ends, Sizes};
 use super::cell::{Cell, Reading};
 use super::columns::Columns;
 use super::door::Door;
+use super::low_bytes::LowBytes;
 use super::pieces::admit_pieces;
-use super::separators::Separators;
 use super::{InputError, Loaded, Options};
 
 /// Reads a file of objects, on all threads. The keys of the first are the columns; confidences are
@@ -130,7 +130,7 @@ impl Wanted<'_> {
 
 /// The lines of a text.
 fn lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
-    let feeds = Separators::new(text, b'\n').filter(|&place| text[place] == b'\n');
+    let feeds = LowBytes::new(text, b'\n').filter(|&place| text[place] == b'\n');
     let ends = feeds.map(|place| place + 1).chain([text.len()]);
     ends.scan(0, |start, end| {
         let line = &text[*start..end];
@@ -221,8 +221,8 @@ impl<'de> Visitor<'de> for Object<'_> {
             met[place] = true;
             let item = map.next_value::<Item>()?;
             // A column may be a label and a group as well.
-            for also in place + 1..self.keys.len() {
-                if self.keys[also] == self.keys[place] {
+            for (also, key) in self.keys.iter().enumerate().skip(place + 1) {
+                if *key == self.keys[place] {
                     items[also] = item.clone();
                 }
             }

@@ -20,12 +20,12 @@ mod group;
 mod jsonl;
 mod label;
 mod labels_file;
+mod low_bytes;
 mod merge;
 mod npy;
 mod npz;
 mod parquet;
 mod pieces;
-mod separators;
 mod sniff;
 mod source;
 
