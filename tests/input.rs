@@ -927,6 +927,58 @@ fn missing_rows_are_left_out_and_counted_when_asked() {
 }
 
 #[test]
+fn files_of_many_blocks_read_row_by_row() {
+    // Some MB: more than are in memory at a time with a few threads.
+    let rows = 600_000;
+    let confidence = |row: usize| (row * 7919 % 10_007) as f64 / 10_007.0;
+    let label = |row: usize| row % 3 == 0;
+    let confidences: Vec<f64> = (0..rows).map(confidence).collect();
+    let labels: Vec<bool> = (0..rows).map(label).collect();
+    let expected = Batch::from_slices(&confidences, &labels).unwrap();
+    let (mut csv, mut json) = ("name,p,y\r\n".to_owned(), String::new());
+    for (row, p) in confidences.iter().enumerate() {
+        let y = u8::from(label(row));
+        // Now and then a name with a line end in it.
+        let name = if row % 50_000 == 7 { "\"a\nb\"" } else { "c" };
+        csv += &format!("{name},{p},{y}\r\n");
+        json += &format!("{{\"p\":{p},\"y\":{y}}}\n");
+    }
+    assert_eq!(
+        load_text("m.csv", &csv, &options()).unwrap().batch,
+        expected
+    );
+    let compressed = gzip(csv.as_bytes());
+    let loaded = load_text("m.csv.gz", &compressed, &options()).unwrap();
+    assert_eq!(loaded.batch, expected);
+    let loaded = load_text("m.jsonl", &json, &options()).unwrap();
+    assert_eq!(loaded.batch, expected);
+
+    // The first thing that is wrong, at the end of the file and before it.
+    let says = |name: &str, text: String, parts: &[&str]| {
+        assert_says(&refusal(name, text, &options()), parts);
+    };
+    says("m.csv", csv.clone() + "c,1.5,0\n", &["row 600001", "1.5"]);
+    says(
+        "m.csv",
+        csv.clone() + "c,0.5\n",
+        &["row 600001", "2 fields"],
+    );
+    says(
+        "m.csv",
+        csv.clone() + "c,0.5,-1\n",
+        &["row 600001", "-1 and 0"],
+    );
+    let early = csv.replacen(",0\r", ",x\r", 1);
+    says("m.csv", early + "c,1.5,0\n", &["row 2,", "label `x`"]);
+    says("m.jsonl", json + "{\"p\":2}\n", &["row 600001", "missing"]);
+    let cut_off = &compressed[..compressed.len() - 20];
+    assert_says(
+        &refusal("m.csv.gz", cut_off, &options()),
+        &["the file ends too early"],
+    );
+}
+
+#[test]
 fn columns_are_guessed_or_asked_for() {
     let refuse =
         |header: &str, options: &Options| refusal("c.csv", format!("{header}\n0.5,1,x\n"), options);

@@ -3,6 +3,8 @@
 //! Given the confidences, calibrated labels are independent and Y_i ~ Ber(Z_i), so the null law of any
 //! statistic is known: draw labels for the sorted confidences, reduce, many times.
 
+use rayon::prelude::*;
+
 use super::DeviceError;
 use crate::fixed_point::{ONE_Q30, fraction_q30};
 use crate::predictions::{Dtype, Rows, Word};
@@ -200,26 +202,26 @@ fn rank_ece(groups: &TiedGroups, positives: &[u32]) -> i128 {
 }
 
 fn window_sums(groups: &TiedGroups, positives: &[u32]) -> Vec<i128> {
-    let rows = groups.rows as usize;
-    let mut before = Vec::with_capacity(rows + 1);
-    let mut sum = 0i64;
-    before.push(0);
+    // W is at most 2³⁰ in size: half of what prefix sums would take.
+    let mut residuals = Vec::with_capacity(groups.rows as usize);
     for (group, &k) in positives.iter().enumerate() {
-        let residual = groups.mean_residual(group, k);
-        for _ in 0..groups.size[group] {
-            sum += residual;
-            before.push(sum);
-        }
+        let residual = groups.mean_residual(group, k) as i32;
+        residuals.extend(std::iter::repeat_n(residual, groups.size[group] as usize));
     }
     let of_width = |width: u32| {
-        let row = |row: usize| {
-            let residual = before[row + 1] - before[row];
-            let window = before[row] - before[row.saturating_sub(width as usize)];
-            i128::from(residual) * i128::from(window)
-        };
-        (0..rows).map(row).sum()
+        // The sum of the residuals of up to `width` rows before the row at hand.
+        let mut window = 0i64;
+        let mut sum = 0i128;
+        for (row, &residual) in residuals.iter().enumerate() {
+            sum += i128::from(residual) * i128::from(window);
+            window += i64::from(residual);
+            if let Some(past) = row.checked_sub(width as usize) {
+                window -= i64::from(residuals[past]);
+            }
+        }
+        sum
     };
-    windows(groups.rows).into_iter().map(of_width).collect()
+    windows(groups.rows).into_par_iter().map(of_width).collect()
 }
 
 fn walk(groups: &TiedGroups, positives: &[u32]) -> [i64; 2] {

@@ -105,7 +105,8 @@ pub struct Evaluate {
     /// Gate: exit 0 if the interval lies within this rankECE, 1 if it lies above, 3 if neither
     #[arg(long, value_name = "LIMIT", value_parser = limit, allow_hyphen_values = true)]
     max_rank_ece: Option<f64>,
-    /// Tell on standard error how long reading and computing took
+    /// Tell on standard error how long it took to read the files and to compute, each by the clock on the
+    /// wall
     #[arg(long)]
     timings: bool,
     #[command(flatten)]
@@ -251,10 +252,11 @@ impl Evaluate {
 
         let start = Instant::now();
         let files = self.read(messages)?;
-        let read = start.elapsed();
+        let read = (files.iter().map(rows_read).sum(), start.elapsed());
         let start = Instant::now();
         let results = self.compute(files, &chosen, messages)?;
-        let computed = start.elapsed();
+        let rows_computed = results.iter().map(|result| result.n).sum();
+        let computed = (rows_computed, start.elapsed());
 
         chosen.warn_of_failure(messages);
         let (backend, adapter) = chosen.describe();
@@ -278,7 +280,7 @@ impl Evaluate {
             .map_err(|error| Failure::input(format!("cannot write the results: {error}")))?;
         output::write(self.common.output.as_deref(), &contents)?;
         if self.timings {
-            tell_timings(read, computed, &evaluation.results);
+            tell_timings(read, computed);
         }
         Ok(match evaluation.gate.map(|gate| gate.verdict) {
             None | Some(Verdict::Within) => DONE,
@@ -471,10 +473,22 @@ impl Evaluate {
     }
 }
 
-/// How long it took, by rows.
-fn tell_timings(read: Duration, computed: Duration, results: &[Evaluated]) {
-    let rows: u64 = results.iter().map(|result| result.n).sum();
-    for (what, time) in [("read", read), ("computed", computed)] {
+/// The rows of a file, those left out too. With class-wise reduction each class has all of them.
+fn rows_read(file: &input::Loaded) -> u64 {
+    let sizes = file
+        .batch
+        .offsets()
+        .windows(2)
+        .map(|ends| ends[1] - ends[0]);
+    std::iter::zip(&file.segments, sizes)
+        .filter(|(segment, _)| segment.class.unwrap_or(0) == 0)
+        .map(|(segment, rows)| segment.skipped + rows as u64)
+        .sum()
+}
+
+/// How long it took, by rows: those of the files, and those of all results together.
+fn tell_timings(read: (u64, Duration), computed: (u64, Duration)) {
+    for (what, (rows, time)) in [("read", read), ("computed", computed)] {
         let seconds = time.as_secs_f64();
         eprintln!(
             "{what} {rows} rows in {seconds:.3} s, {:.3} million rows/s",

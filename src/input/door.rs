@@ -1,5 +1,7 @@
 //! The door: the one place where confidences and labels are validated and become words.
 
+mod parts;
+
 use super::cell::{Cell, Element, Reading, is_missing};
 use super::columns::Columns;
 use super::group::Groups;
@@ -39,6 +41,8 @@ pub(super) struct Door<'a, C: Confidence> {
     words: Vec<Vec<C::Word>>,
     /// How many classes the rows have, if they are rows of a matrix.
     classes: Option<usize>,
+    /// Whether a single confidence or a word for one came before any row of a matrix.
+    single: bool,
     binary: BinaryLabels,
     class_labels: ClassLabels,
     /// The number of the row at hand, from 1.
@@ -103,16 +107,12 @@ impl<'a, C: Element> Door<'a, C> {
             groups: Groups::new(group_columns),
             words: vec![Vec::with_capacity(rows.min(MOST_RESERVED) as usize)],
             classes: None,
+            single: false,
             binary: BinaryLabels::new(options.positive.as_deref()),
             class_labels: ClassLabels::default(),
             row: 1,
             failure: None,
-            range: Range {
-                smallest: f64::INFINITY,
-                largest: f64::NEG_INFINITY,
-                all_binary: true,
-                labels_are_probabilities: true,
-            },
+            range: Range::default(),
             odd_sums: None,
         }
     }
@@ -193,6 +193,7 @@ impl<'a, C: Element> Door<'a, C> {
         if self.classes.is_some() {
             self.fail(FailureKind::Shape);
         }
+        self.single |= !matches!(confidence, Reading::Missing);
         if self.failure.is_none() {
             self.admit_pair(group, value, confidence, label);
         }
@@ -536,7 +537,26 @@ fn interleave<W: Copy>(mut lists: Vec<Vec<W>>, sizes: &[usize]) -> Vec<W> {
     words
 }
 
+impl Default for Range {
+    fn default() -> Self {
+        Range {
+            smallest: f64::INFINITY,
+            largest: f64::NEG_INFINITY,
+            all_binary: true,
+            labels_are_probabilities: true,
+        }
+    }
+}
+
 impl Range {
+    /// What is known together with what another range tells.
+    fn take_over(&mut self, other: &Self) {
+        self.smallest = self.smallest.min(other.smallest);
+        self.largest = self.largest.max(other.largest);
+        self.all_binary &= other.all_binary;
+        self.labels_are_probabilities &= other.labels_are_probabilities;
+    }
+
     fn see(&mut self, value: f64) {
         self.smallest = self.smallest.min(value);
         self.largest = self.largest.max(value);

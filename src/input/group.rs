@@ -67,23 +67,50 @@ impl Groups {
         self.values_in_key += 1;
     }
 
+    /// The same columns without any rows.
+    pub(super) fn part(&self) -> Self {
+        Groups::new(self.columns.clone())
+    }
+
+    /// Adds the rows of the part of the file that comes next.
+    pub(super) fn take_over(&mut self, part: Self) {
+        if self.is_single() {
+            self.skipped[0] += part.skipped[0];
+            return;
+        }
+        let mut keys: Vec<(Box<[u8]>, u32)> = part.numbers.into_iter().collect();
+        keys.sort_unstable_by_key(|(_, number)| *number);
+        let mut numbers = Vec::with_capacity(keys.len());
+        for ((key, _), skipped) in std::iter::zip(keys, part.skipped) {
+            let number = self.number_of(&key);
+            self.skipped[number as usize] += skipped;
+            numbers.push(number);
+        }
+        let rows = part.rows.iter().map(|&row| numbers[row as usize]);
+        self.rows.extend(rows);
+    }
+
+    /// The number of a group, a new one if it was not met before.
+    fn number_of(&mut self, key: &[u8]) -> u32 {
+        if let Some(&number) = self.numbers.get(key) {
+            return number;
+        }
+        // Memory ends long before 2³² groups do.
+        let number = self.numbers.len() as u32;
+        self.numbers.insert(key.into(), number);
+        self.skipped.push(0);
+        number
+    }
+
     /// The group number of the row at hand, all of whose values were pushed.
     pub(super) fn number(&mut self) -> u32 {
         if self.is_single() {
             return 0;
         }
         if self.last.1 == u32::MAX || self.key != self.last.0 {
-            let number = match self.numbers.get(&self.key[..]) {
-                Some(&number) => number,
-                None => {
-                    // Memory ends long before 2³² groups do.
-                    let number = self.numbers.len() as u32;
-                    self.numbers.insert(self.key.as_slice().into(), number);
-                    self.skipped.push(0);
-                    number
-                }
-            };
-            std::mem::swap(&mut self.last.0, &mut self.key);
+            let key = std::mem::take(&mut self.key);
+            let number = self.number_of(&key);
+            self.key = std::mem::replace(&mut self.last.0, key);
             self.last.1 = number;
         }
         self.key.clear();

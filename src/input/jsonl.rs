@@ -1,60 +1,98 @@
 //! JSON Lines: one object on each line.
 
 use std::fmt;
-use std::io::BufRead;
+use std::io::Read;
 
 use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 
+use super::blocks::{Blocks, Ends, Sizes};
 use super::cell::{Cell, Reading};
 use super::columns::Columns;
 use super::door::Door;
+use super::low_bytes::LowBytes;
+use super::pieces::admit_pieces;
 use super::{InputError, Loaded, Options};
 
-/// Reads a file of objects. The keys of the first are the columns; confidences are read as f64,
-/// and an array of them is a row of a probability matrix.
+/// Reads a file of objects, on all threads. The keys of the first are the columns; confidences are
+/// read as f64, and an array of them is a row of a probability matrix.
 pub(super) fn read(
     file: &str,
-    source: impl BufRead,
+    source: impl Read + Send,
     options: &Options,
+    sizes: Sizes,
 ) -> Result<Loaded, InputError> {
-    let mut lines = Lines {
-        file,
-        source,
-        line: Vec::new(),
-        row: 0,
+    let mut blocks = Blocks::new(source, Ends::Lines, sizes);
+    let (names, first) = loop {
+        let Some(mut block) = blocks.next() else {
+            return Err(match blocks.take_failure() {
+                Some(error) => InputError::io(file, &error),
+                None => InputError::new(file, "the file is empty"),
+            });
+        };
+        // A block of nothing but blank lines has no object.
+        if let Some((line, before)) = first_object(block.text()) {
+            let object: Map<String, Value> =
+                serde_json::from_slice(line).map_err(|error| malformed(file, 1, &error))?;
+            block.pass(before);
+            break (
+                object.into_iter().map(|(key, _)| key).collect::<Vec<_>>(),
+                block,
+            );
+        }
     };
-    if !lines.next()? {
-        return Err(InputError::new(file, "the file is empty"));
-    }
-    let first: Map<String, Value> =
-        serde_json::from_slice(&lines.line).map_err(|error| lines.malformed(&error))?;
-    let names: Vec<String> = first.keys().cloned().collect();
     let mut notes = Vec::new();
     let columns = Columns::choose(file, &names, options, &mut notes)?;
     let mut keys = vec![names[columns.confidence].as_str()];
     keys.extend(columns.label.map(|place| names[place].as_str()));
     keys.extend(columns.groups.iter().map(|&place| names[place].as_str()));
-    let groups_at = keys.len() - columns.groups.len();
-
+    let wanted = Wanted {
+        file,
+        labelled: columns.label.is_some(),
+        keys,
+    };
     let mut door = Door::<f64>::new(file, options, &columns, &names, 0);
-    let mut items = Vec::new();
-    loop {
-        let mut json = serde_json::Deserializer::from_slice(&lines.line);
-        Object {
-            keys: &keys,
-            items: &mut items,
-        }
-        .deserialize(&mut json)
-        .and_then(|()| json.end())
-        .map_err(|error| lines.malformed(&error))?;
+    admit_pieces(file, &mut door, first, &mut blocks, |piece, door| {
+        let mut room = Room::default();
+        lines(piece)
+            .filter(|line| !is_blank(line))
+            .try_for_each(|line| wanted.admit(line, &mut room, door))
+    })?;
+    door.finish(notes)
+}
 
+/// What is read of each object.
+struct Wanted<'a> {
+    file: &'a str,
+    /// That of the confidence; if labelled that of the label; those of the groups.
+    keys: Vec<&'a str>,
+    labelled: bool,
+}
+
+impl Wanted<'_> {
+    /// Admits the object of a line.
+    fn admit(
+        &self,
+        line: &[u8],
+        room: &mut Room,
+        door: &mut Door<'_, f64>,
+    ) -> Result<(), InputError> {
+        let row = door.row();
+        let keys = &self.keys;
+        let mut json = serde_json::Deserializer::from_slice(line);
+        Object { keys, room }
+            .deserialize(&mut json)
+            .and_then(|()| json.end())
+            .map_err(|error| malformed(self.file, row, &error))?;
+
+        let items = &room.items;
         let refuse = |key: &str, what: &str| {
-            InputError::new(file, format!("{what} cannot be read here"))
-                .row(lines.row)
+            InputError::new(self.file, format!("{what} cannot be read here"))
+                .row(row)
                 .column(key)
         };
+        let groups_at = 1 + usize::from(self.labelled);
         for (key, item) in std::iter::zip(&keys[groups_at..], &items[groups_at..]) {
             match item {
                 Item::Missing => door.group(None),
@@ -64,8 +102,8 @@ pub(super) fn read(
                 Item::Other(what) => return Err(refuse(key, what)),
             }
         }
-        let label = match (columns.label, &items[groups_at - 1]) {
-            (None, _) | (_, Item::Missing) => Cell::Missing,
+        let label = match (self.labelled, &items[groups_at - 1]) {
+            (false, _) | (_, Item::Missing) => Cell::Missing,
             (_, Item::Cell(cell)) => *cell,
             (_, Item::Text(text)) => Cell::text(text),
             (_, Item::Numbers(_)) => return Err(refuse(keys[groups_at - 1], "an array")),
@@ -86,48 +124,42 @@ pub(super) fn read(
             Item::Numbers(numbers) => door.admit_vector(Some(numbers), label),
             Item::Other(what) => return Err(refuse(keys[0], what)),
         }
-        if !lines.next()? {
-            break;
-        }
+        Ok(())
     }
-    door.finish(notes)
 }
 
-/// The lines of a file that are not blank.
-struct Lines<'a, R> {
-    file: &'a str,
-    source: R,
-    line: Vec<u8>,
-    row: u64,
+/// The lines of a text.
+fn lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let feeds = LowBytes::new(text, b'\n').filter(|&place| text[place] == b'\n');
+    let ends = feeds.map(|place| place + 1).chain([text.len()]);
+    ends.scan(0, |start, end| {
+        let line = &text[*start..end];
+        *start = end;
+        Some(line)
+    })
 }
 
-impl<R: BufRead> Lines<'_, R> {
-    /// Goes to the next line; false after the last.
-    fn next(&mut self) -> Result<bool, InputError> {
-        loop {
-            self.line.clear();
-            let read = self
-                .source
-                .read_until(b'\n', &mut self.line)
-                .map_err(|error| InputError::io(self.file, &error))?;
-            if read == 0 {
-                return Ok(false);
-            }
-            if self.row == 0 && self.line.starts_with(b"\xef\xbb\xbf") {
-                self.line.drain(..3);
-            }
-            if !self.line.iter().all(u8::is_ascii_whitespace) {
-                self.row += 1;
-                return Ok(true);
-            }
-        }
-    }
+fn is_blank(line: &[u8]) -> bool {
+    line.iter().all(u8::is_ascii_whitespace)
+}
 
-    fn malformed(&self, error: &serde_json::Error) -> InputError {
-        InputError::new(self.file, format!("not a JSON object: {error}"))
-            .row(self.row)
-            .remedy("Each line holds one whole object, with null for what is missing.")
+/// The first line that is not blank, without a byte-order mark, and how many bytes stand before it.
+fn first_object(text: &[u8]) -> Option<(&[u8], usize)> {
+    let mut start = 0;
+    for line in lines(text) {
+        let object = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
+        if !is_blank(object) {
+            return Some((object, start + line.len() - object.len()));
+        }
+        start += line.len();
     }
+    None
+}
+
+fn malformed(file: &str, row: u64, error: &serde_json::Error) -> InputError {
+    InputError::new(file, format!("not a JSON object: {error}"))
+        .row(row)
+        .remedy("Each line holds one whole object, with null for what is missing.")
 }
 
 /// A value of one of the keys looked for.
@@ -144,7 +176,14 @@ enum Item {
 /// An object of which some keys are wanted; a wanted key may not come twice.
 struct Object<'a> {
     keys: &'a [&'a str],
-    items: &'a mut Vec<Item>,
+    room: &'a mut Room,
+}
+
+/// The values of the keys looked for, and which of them were met.
+#[derive(Default)]
+struct Room {
+    items: Vec<Item>,
+    met: Vec<bool>,
 }
 
 impl<'de> DeserializeSeed<'de> for Object<'_> {
@@ -163,9 +202,11 @@ impl<'de> Visitor<'de> for Object<'_> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
-        self.items.clear();
-        self.items.resize_with(self.keys.len(), || Item::Missing);
-        let mut met = vec![false; self.keys.len()];
+        let Room { items, met } = self.room;
+        items.clear();
+        items.resize_with(self.keys.len(), || Item::Missing);
+        met.clear();
+        met.resize(self.keys.len(), false);
         while let Some(key) = map.next_key_seed(Key(self.keys))? {
             let Some(place) = key else {
                 map.next_value::<IgnoredAny>()?;
@@ -180,12 +221,12 @@ impl<'de> Visitor<'de> for Object<'_> {
             met[place] = true;
             let item = map.next_value::<Item>()?;
             // A column may be a label and a group as well.
-            for also in place + 1..self.keys.len() {
-                if self.keys[also] == self.keys[place] {
-                    self.items[also] = item.clone();
+            for (also, key) in self.keys.iter().enumerate().skip(place + 1) {
+                if *key == self.keys[place] {
+                    items[also] = item.clone();
                 }
             }
-            self.items[place] = item;
+            items[place] = item;
         }
         Ok(())
     }
@@ -279,5 +320,107 @@ impl<'de> Visitor<'de> for AnyItem {
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Item, A::Error> {
         while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
         Ok(Item::Other("an object"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use proptest::test_runner::RngSeed;
+
+    use super::*;
+    use crate::input::Reduce;
+
+    /// From line to line through one door.
+    fn read_in_order(file: &str, text: &[u8], options: &Options) -> Result<Loaded, InputError> {
+        let names = ["g", "p", "y"].map(str::to_owned);
+        let mut notes = Vec::new();
+        let columns = Columns::choose(file, &names, options, &mut notes)?;
+        let mut keys = vec!["p", "y"];
+        keys.extend(options.group_by.iter().map(String::as_str));
+        let wanted = Wanted {
+            file,
+            labelled: true,
+            keys,
+        };
+        let mut door = Door::<f64>::new(file, options, &columns, &names, 0);
+        let mut room = Room::default();
+        for line in text.split(|&byte| byte == b'\n') {
+            if !is_blank(line) {
+                wanted.admit(line, &mut room, &mut door)?;
+            }
+        }
+        door.finish(notes)
+    }
+
+    const CONFIDENCES: [&str; 4] = ["0.5", "0.25", "1", "\"0.75\""];
+    const VECTORS: [&str; 4] = ["[0.5, 0.5]", "[0.1, 0.9]", "[1, 0]", "[0.7, 0.1]"];
+    const ODD: [&str; 12] = [
+        "null",
+        "\"NA\"",
+        "1.5",
+        "-1",
+        "2",
+        "true",
+        "{}",
+        "[]",
+        "[0.5, null]",
+        "[0.2, 0.3, 0.5]",
+        "\"a\\n\"",
+        "}",
+    ];
+    const LINE_ENDS: [&str; 4] = ["\n", "\n", "\r\n", "\n \n"];
+
+    prop_compose! {
+        /// A file of which so many rows in a hundred are odd.
+        fn file()(
+            odd_in_hundred in prop::sample::select(vec![0u8, 2, 10, 50]),
+            confidences in prop::sample::select(vec![CONFIDENCES, VECTORS]),
+            rows in prop::collection::vec(any::<[u8; 5]>(), 0..40),
+        ) -> String {
+            let mut text = "{\"g\": \"a\", \"p\": null, \"y\": 1}".to_owned();
+            for [odd, column, at, other, end] in rows {
+                let odd = odd % 100 < odd_in_hundred;
+                let pick = |of: u8, usual: &[&'static str]| {
+                    let from = if odd && column % 3 == of { &ODD } else { usual };
+                    from[usize::from(if from.len() > 4 { other } else { at }) % from.len()]
+                };
+                text += LINE_ENDS[usize::from(end) % LINE_ENDS.len()];
+                let (group, label) = (pick(0, &["\"a\"", "3", "\"b\""]), pick(2, &["0", "1"]));
+                text += &format!("{{\"y\":{label},\"p\":{},\"g\":{group}}}", pick(1, &confidences));
+            }
+            text
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig {
+            cases: 2000,
+            rng_seed: RngSeed::Fixed(1),
+            failure_persistence: None,
+            ..ProptestConfig::default()
+        })]
+
+        #[test]
+        fn pieces_of_any_size_read_as_the_whole(
+            text in file(),
+            class_wise: bool,
+            grouped: bool,
+            skip_missing in prop::bool::weighted(0.8),
+            block in 1usize..500,
+            piece in 1usize..200,
+        ) {
+            let options = Options {
+                group_by: grouped.then(|| "g".to_owned()).into_iter().collect(),
+                reduce: if class_wise { Reduce::ClassWise } else { Reduce::TopLabel },
+                skip_missing,
+                ..Options::default()
+            };
+            let expected = read_in_order("f.jsonl", text.as_bytes(), &options);
+            for sizes in [Sizes { block, piece }, Sizes::usual()] {
+                let read = read("f.jsonl", text.as_bytes(), &options, sizes);
+                prop_assert_eq!(&read, &expected, "{}", text);
+            }
+        }
     }
 }

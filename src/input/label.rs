@@ -40,6 +40,29 @@ impl BinaryLabels {
         }
     }
 
+    /// The same column without any rows.
+    pub(super) fn part(&self) -> Self {
+        BinaryLabels::new(self.positive.as_deref())
+    }
+
+    /// Adds what was seen in the part of the column that comes next. If one has 0 and the other -1
+    /// nothing happens, and false.
+    pub(super) fn take_over(&mut self, part: Self) -> bool {
+        let zero_found = self.zero_found | part.zero_found;
+        let minus_one_found = self.minus_one_found | part.minus_one_found;
+        if zero_found && minus_one_found {
+            return false;
+        }
+        self.zero_found = zero_found;
+        self.minus_one_found = minus_one_found;
+        self.positive_found |= part.positive_found;
+        for value in &part.values {
+            self.remember(Cell::Text(value));
+        }
+        self.more_values |= part.more_values;
+        true
+    }
+
     /// The label, if the next cell is the number 0 or 1 and nothing stands against it: what
     /// [`BinaryLabels::read`] says as well, but at once.
     #[inline]
@@ -206,6 +229,12 @@ impl ClassLabels {
         } else {
             Class::Unknown
         }
+    }
+
+    /// Adds what was seen in the part of the column that comes next.
+    pub(super) fn take_over(&mut self, part: Self) {
+        self.smallest = self.smallest.min(part.smallest);
+        self.largest = self.largest.max(part.largest);
     }
 
     /// Whether the labels look numbered from 1.

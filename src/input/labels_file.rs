@@ -60,7 +60,7 @@ impl<'a> LabelSource<'a> {
             Format::Csv(delimiter) => {
                 let source: Box<dyn Read> = Box::new(stream.into_reader());
                 let table = Table::open(file, source, delimiter)?;
-                let (place, first) = label_column(file, &table.names, options)?;
+                let (place, first) = label_column(file, &table.header.names, options)?;
                 Kind::Table {
                     table,
                     place,
@@ -96,7 +96,7 @@ impl<'a> LabelSource<'a> {
                 first,
             } => {
                 if std::mem::take(first) {
-                    return Ok(Some(Cell::text(&table.names[*place])));
+                    return Ok(Some(Cell::text(&table.header.names[*place])));
                 }
                 Ok(if table.next()? {
                     Some(Cell::text(table.field(*place)?))

@@ -8,20 +8,24 @@
 mod array;
 mod arrow;
 mod arrow_messages;
+mod blocks;
 mod cell;
 mod columns;
 mod contain;
 mod csv;
+mod decimal;
 mod door;
 mod error;
 mod group;
 mod jsonl;
 mod label;
 mod labels_file;
+mod low_bytes;
 mod merge;
 mod npy;
 mod npz;
 mod parquet;
+mod pieces;
 mod sniff;
 mod source;
 
@@ -34,6 +38,7 @@ pub use merge::{Merged, merge};
 
 use crate::evaluation::Reduction;
 use crate::predictions::Batch;
+use blocks::Sizes;
 use sniff::{Format, sniff};
 use source::Stream;
 
@@ -144,8 +149,14 @@ pub fn read(path: &str, options: &Options) -> Result<Loaded, InputError> {
         .remedy("Name its column of labels with --label."));
     }
     let read = match format {
-        Format::Csv(delimiter) => csv::read(path, stream.into_reader(), delimiter, options),
-        Format::JsonLines => jsonl::read(path, stream.into_reader(), options),
+        Format::Csv(delimiter) => csv::read(
+            path,
+            stream.into_reader(),
+            delimiter,
+            options,
+            Sizes::usual(),
+        ),
+        Format::JsonLines => jsonl::read(path, stream.into_reader(), options, Sizes::usual()),
         Format::ArrowStream => arrow::read_stream(path, stream.into_reader(), options),
         Format::ArrowFile => arrow::read_file(path, stream.into_reader(), options),
         Format::Parquet => parquet::read(path, stream.into_store().map_err(failed)?, options),

@@ -16,7 +16,7 @@ const BUFFER: usize = 1 << 18;
 /// Bytes in their order, the first of them read ahead.
 pub(super) struct Stream {
     prefix: Vec<u8>,
-    rest: Box<dyn Read>,
+    rest: Box<dyn Read + Send>,
     /// The file, if these are its bytes as they lie there.
     path: Option<PathBuf>,
 }
@@ -33,7 +33,7 @@ impl Stream {
         Stream::new(Box::new(file), regular.then(|| path.into()))
     }
 
-    fn new(mut rest: Box<dyn Read>, path: Option<PathBuf>) -> io::Result<Self> {
+    fn new(mut rest: Box<dyn Read + Send>, path: Option<PathBuf>) -> io::Result<Self> {
         let mut prefix = Vec::new();
         rest.by_ref().take(PREFIX).read_to_end(&mut prefix)?;
         Ok(Stream { prefix, rest, path })
@@ -50,7 +50,7 @@ impl Stream {
     }
 
     /// All the bytes.
-    pub(super) fn into_reader(self) -> impl BufRead {
+    pub(super) fn into_reader(self) -> impl BufRead + Send {
         BufReader::with_capacity(BUFFER, Cursor::new(self.prefix).chain(self.rest))
     }
 

@@ -274,6 +274,18 @@ fn timings_go_to_standard_error() {
     assert!(lines[0].starts_with("read 1882 rows in ") && lines[0].ends_with(" million rows/s"));
     assert!(lines[1].starts_with("computed 1882 rows in "));
     assert_eq!(timed.stdout, evaluate(NFL).done().stdout);
+
+    // Rows left out were read as well; each of three classes has a result of its own.
+    let rows = r#"{"p":[0.5,0.25,0.25],"y":1} {"p":null,"y":1} {"p":[0,0,1],"y":2}"#;
+    let files = Files::with("m.jsonl", rows.replace(' ', "\n"));
+    let arguments = "m.jsonl --reduce class-wise --skip-missing --timings --quiet";
+    let timed = files.evaluate(arguments).done();
+    assert!(
+        timed.stderr.starts_with("read 3 rows in "),
+        "{}",
+        timed.stderr
+    );
+    assert!(timed.stderr.contains("\ncomputed 6 rows in "));
 }
 
 #[test]

@@ -1,0 +1,64 @@
+//! Doors of parts of a file, and how what entered there comes together.
+
+use super::{Door, Range};
+use crate::input::cell::Element;
+
+/// The least bytes that a row of a text usually takes.
+const BYTES_PER_ROW: usize = 16;
+
+impl<'a, C: Element> Door<'a, C> {
+    /// A door for a part of the same file, a text of so many bytes, as if nothing stood before it.
+    pub(in crate::input) fn part(&self, bytes: usize) -> Self {
+        Door {
+            file: self.file,
+            options: self.options,
+            confidence_column: self.confidence_column.clone(),
+            label_column: self.label_column.clone(),
+            groups: self.groups.part(),
+            words: vec![Vec::with_capacity(bytes / BYTES_PER_ROW)],
+            classes: None,
+            single: false,
+            binary: self.binary.part(),
+            class_labels: Default::default(),
+            row: 1,
+            failure: None,
+            range: Range::default(),
+            odd_sums: None,
+        }
+    }
+
+    /// Whether nothing was wrong so far.
+    pub(in crate::input) fn is_sound(&self) -> bool {
+        self.failure.is_none()
+    }
+
+    /// Admits the rows of the part that comes next, if that makes no difference to admitting them one
+    /// after the other. Otherwise nothing happens, and false: something may be wrong, and it takes the
+    /// rows one after the other to say what and where.
+    pub(in crate::input) fn take_over(&mut self, part: Self) -> bool {
+        let agree = match (self.classes, part.classes) {
+            (None, None) => true,
+            (None, Some(_)) => self.words[0].is_empty(),
+            (classes, of_part) => classes == of_part && !part.single,
+        };
+        if !(agree && self.is_sound() && part.is_sound() && self.binary.take_over(part.binary)) {
+            return false;
+        }
+        self.classes = part.classes;
+        self.words.resize_with(part.words.len(), Vec::new);
+        for (words, more) in std::iter::zip(&mut self.words, part.words) {
+            words.extend_from_slice(&more);
+        }
+        self.groups.take_over(part.groups);
+        self.class_labels.take_over(part.class_labels);
+        self.range.take_over(&part.range);
+        let before = self.row - 1;
+        self.odd_sums = match (self.odd_sums, part.odd_sums) {
+            (Some((rows, first)), Some((more, _))) => Some((rows + more, first)),
+            (None, Some((rows, first))) => Some((rows, before + first)),
+            (known, None) => known,
+        };
+        self.row = before + part.row;
+        true
+    }
+}
