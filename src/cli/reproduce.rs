@@ -11,12 +11,14 @@ use super::experiment::{INTERRUPTED, Session, remove_state, with_suffix};
 use super::failure::{DONE, Failure};
 use super::messages::Messages;
 use super::output;
+use crate::experiment::cost::CostSpec;
 use crate::experiment::figures::{self, Across, PaperChart, PaperFigure};
-use crate::experiment::{ApproxReport, Columns, Command, Plan, Population, PowerReport, Sampler};
+use crate::experiment::{
+    ApproxReport, Columns, Command, Draft, Plan, Population, PowerReport, Sampler,
+};
 use crate::model::{Law, Model};
 use crate::report::plot::{self, Axis, Chart, Figure, Scale};
 use crate::report::{Format, simulated};
-use crate::statistic::skce;
 
 /// Flags of `reproduce`.
 #[derive(Args, Clone, Debug)]
@@ -99,17 +101,17 @@ impl Reproduce {
     fn run_times(&self, chosen: &Chosen, messages: Messages) -> Result<(), Failure> {
         let name = figures::RUN_TIMES;
         messages.note(&format!("{name}: run times"));
-        let asked = cost::Asked {
-            law: "beta:0.5".to_owned(),
-            curve: "calibrated".to_owned(),
-            n: figures::TEST_ROWS.to_owned(),
-            tests: Vec::new(),
-            resamples: skce::RESAMPLES,
+        let mut draft = Draft::default();
+        for (key, value) in [
+            ("n", figures::TEST_ROWS.to_owned()),
+            ("tests", figures::RUN_TIME_TESTS.to_owned()),
             // Measurements beyond a thousand tell nothing more.
-            runs: self.replicates.unwrap_or(5).min(1000) as u32,
-            seed: self.seed,
-        };
-        let report = cost::measure(&asked, chosen, messages)?;
+            ("runs", self.replicates.unwrap_or(5).min(1000).to_string()),
+            ("seed", self.seed.to_string()),
+        ] {
+            draft.set(key, vec![value]);
+        }
+        let report = cost::measure(CostSpec::of_draft(draft)?, chosen, messages)?;
         let mut csv = Vec::new();
         simulated::write_cost(Format::Csv, &report, &mut csv)
             .map_err(|error| Failure::input(format!("cannot write the results: {error}")))?;

@@ -1,4 +1,4 @@
-//! SKCE, its tests and run times on the command line.
+//! SKCE and its tests on the command line.
 
 use super::program::{Files, NFL, assert_close, evaluate, has_adapter, rankece};
 
@@ -99,34 +99,6 @@ fn power_of_tests_with_a_kernel_is_the_same_in_shards() {
 }
 
 #[test]
-fn cost_measures_every_way_of_every_test() {
-    let flags = "cost --n 50,100 --runs 1 --resamples 5 --backend cpu --quiet --format";
-    let run = |format| rankece(flags.split_whitespace().chain([format])).done();
-    let json = run("json").json();
-    let rows = json["rows"].as_array().expect("a list");
-    // Two tests of neighbours, two kernels of skce-l, three nulls by three ways of skce-u; two n each.
-    assert_eq!(rows.len(), 2 * (2 + 2 + 9));
-    for row in rows {
-        assert!(
-            row["seconds"].as_f64().is_some_and(|seconds| seconds > 0.0),
-            "{row}"
-        );
-        assert!(row["least"].as_f64() <= row["seconds"].as_f64());
-    }
-    assert_eq!(json["slopes"].as_array().expect("a list").len(), 13);
-    assert!(
-        run("csv")
-            .stdout
-            .contains("skce-u,laplace,wild,recursion,cpu,100,")
-    );
-    assert!(
-        run("table")
-            .stdout
-            .contains("skce-u laplace wild recursion")
-    );
-}
-
-#[test]
 fn a_gpu_gives_the_p_values_of_the_cpu_and_nearly_its_estimates() {
     if !has_adapter() {
         return;
@@ -164,18 +136,4 @@ fn power_with_kernels_counts_the_same_rejections_on_a_gpu() {
         rankece(flags).done().json()["curves"].clone()
     };
     assert_eq!(run("cpu"), run("gpu"));
-}
-
-#[test]
-fn cost_on_a_gpu_measures_sums_over_pairs_beside_the_cpu() {
-    if !has_adapter() {
-        return;
-    }
-    let flags =
-        "cost --n 50 --runs 1 --resamples 5 --tests skce-u --backend gpu --quiet --format json";
-    let json = rankece(flags.split_whitespace()).done().json();
-    let rows = json["rows"].as_array().expect("a list");
-    let gpu = rows.iter().filter(|row| row["backend"] == "gpu");
-    // Three nulls; the Gaussian kernel, and all pairs of the Laplace kernel.
-    assert_eq!((rows.len(), gpu.count()), (9 + 6, 6));
 }
