@@ -195,6 +195,20 @@ fn write_skce(skce: &SkceEstimates, out: &mut impl Write) -> io::Result<()> {
             fact(name, &significant(value), out)?;
         }
     }
+    for of_estimator in &skce.intervals {
+        let interval = &of_estimator.interval;
+        let value = format!(
+            "{}, {} of {}",
+            interval_for_people(interval),
+            interval_method(interval),
+            of_estimator.estimator
+        );
+        fact(
+            &format!("  {} interval", percent(interval.level)),
+            &value,
+            out,
+        )?;
+    }
     Ok(())
 }
 

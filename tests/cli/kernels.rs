@@ -46,6 +46,53 @@ fn skce_and_its_tests_are_in_every_format() {
 }
 
 #[test]
+fn the_bootstrap_interval_of_skce_is_in_every_format() {
+    let flags =
+        "--skce --kernel laplace --bandwidth 0.2 --interval neighbour,bootstrap --tests none";
+    let run = |format: &str| {
+        let run = evaluate(&format!("{NFL} {flags} --format {format}"));
+        run.done()
+    };
+    let json = run("json").json();
+    let intervals = json["results"][0]["skce"]["intervals"]
+        .as_array()
+        .expect("a list")
+        .clone();
+    assert_eq!(intervals.len(), 1);
+    let interval = &intervals[0];
+    assert_eq!(
+        (&interval["estimator"], &interval["method"]),
+        (&"unbiased".into(), &"bootstrap".into())
+    );
+    assert_eq!(
+        (&interval["level"], &interval["resamples"]),
+        (&0.95.into(), &999.into())
+    );
+    let (lower, upper) = (interval["lower"].as_f64(), interval["upper"].as_f64());
+    assert!(
+        lower < Some(0.000_369_156) && upper > Some(0.000_369_157),
+        "{interval}"
+    );
+    let csv = run("csv").stdout;
+    assert!(csv.contains("skce_unbiased_bootstrap_lower,"), "{csv}");
+    let table = run("table").stdout;
+    assert!(
+        table.contains("bootstrap (999 resamples) of unbiased"),
+        "{table}"
+    );
+    // Without --skce, and without the bootstrap, there is none.
+    for flags in ["--tests skce-u --interval neighbour,bootstrap", "--skce"] {
+        let json = evaluate(&format!("{NFL} {flags} --format json"))
+            .done()
+            .json();
+        assert_eq!(
+            json["results"][0]["skce"]["intervals"],
+            serde_json::json!([])
+        );
+    }
+}
+
+#[test]
 fn flags_of_what_is_not_computed_are_refused() {
     for (flags, parts) in [
         ("--kernel laplace", &["--kernel", "--skce"] as &[_]),
