@@ -8,16 +8,17 @@ use rayon::prelude::*;
 
 use super::Cpu;
 use super::draw::threefry_lanes;
+use super::resample_ties::Ties;
 use super::resample_untied::{self, Constants, untied_16, untied_32, untied_64};
 use crate::backend::DeviceError;
 use crate::backend::resamples::{
-    ResampleSums, Resampler, Resamples, TiedGroups, resample_key, windows,
+    ResampleSums, Resampler, Resamples, Statistics, TiedGroups, resample_key, windows,
 };
 use crate::fixed_point::fraction_q30;
 use crate::random::Key;
 
 /// Tied groups that are worked on together: what is kept of them stays in the nearest cache.
-const GROUPS: usize = 128;
+const GROUPS: usize = 32;
 /// The most memory of all threads for sums before each row.
 const HISTORY_BYTES: usize = 1 << 31;
 
@@ -29,47 +30,97 @@ impl Resampler for Cpu {
         count: u32,
     ) -> Result<Vec<ResampleSums>, DeviceError> {
         let threads = rayon::current_num_threads().div_ceil(samples.len().max(1)) as u32;
-        let one = |sample: &Resamples<'_>| {
-            let groups = sample.groups;
-            if groups.untied() && groups.rows < resample_untied::MOST_ROWS {
-                return untied(sample, first, count, lanes(sample, count, threads));
-            }
-            let history = 8 * rayon::current_num_threads() * (groups.rows as usize + 1);
-            match HISTORY_BYTES / history {
-                _ if !sample.statistics.windows => tied(sample, first, count, tile_16),
-                16.. => tied(sample, first, count, tile_16),
-                4.. => tied(sample, first, count, tile_4),
-                _ => tied(sample, first, count, tile_1),
-            }
-        };
+        let one = |sample: &Resamples<'_>| sums(sample, first, count, threads);
         Ok(samples.par_iter().map(one).collect())
     }
 }
 
-/// How many resamples of a sample without ties go side by side, so that `threads` have work. What a
-/// window sum needs of a row takes as long as the labels of some tens of resamples.
-fn lanes(sample: &Resamples<'_>, count: u32, threads: u32) -> u32 {
-    let widest = if sample.statistics.windows { 64 } else { 32 };
-    let busy = |lanes: &u32| count > lanes / 2 && count.div_ceil(*lanes) >= threads;
-    [widest, 32].into_iter().find(busy).unwrap_or(16)
+/// Resamples of a sample by the fastest way for its ties, on `threads`.
+fn sums(sample: &Resamples<'_>, first: u32, count: u32, threads: u32) -> ResampleSums {
+    let Resamples {
+        groups, statistics, ..
+    } = *sample;
+    let lanes = lanes(count, threads);
+    if groups.rows >= resample_untied::MOST_ROWS {
+        return tied_by_rows(sample, first, count);
+    }
+    if groups.untied() {
+        let constants = Constants::new(sample, None);
+        return untied(sample, &constants, first, count, lanes);
+    }
+    let of = |statistics| Resamples {
+        statistics,
+        ..*sample
+    };
+    let without_windows = of(Statistics {
+        windows: false,
+        ..statistics
+    });
+    let mut sums = match lanes {
+        _ if without_windows.statistics.is_empty() => ResampleSums::default(),
+        64 => tied(&without_windows, first, count, tile_64),
+        32 => tied(&without_windows, first, count, tile_32),
+        _ => tied(&without_windows, first, count, tile_16),
+    };
+    if statistics.windows {
+        let windows = of(Statistics {
+            windows: true,
+            ..Statistics::default()
+        });
+        sums.windows = match Ties::few(groups) {
+            None => tied_by_rows(&windows, first, count).windows,
+            Some(ties) => {
+                let kept = ties.bytes_of_resample() * rayon::current_num_threads();
+                let most = (HISTORY_BYTES / kept.max(1)).min(lanes as usize) as u32;
+                let constants = Constants::new(&windows, Some(ties));
+                untied(&windows, &constants, first, count, most).windows
+            }
+        };
+    }
+    sums
 }
 
-/// Resamples of a sample without ties, in tiles of `lanes`.
-fn untied(sample: &Resamples<'_>, first: u32, count: u32, lanes: u32) -> ResampleSums {
-    let constants = Constants::new(sample);
+/// Resamples of a sample with sums before each row, in tiles for which there is memory.
+fn tied_by_rows(sample: &Resamples<'_>, first: u32, count: u32) -> ResampleSums {
+    let history = 8 * rayon::current_num_threads() * (sample.groups.rows as usize + 1);
+    match HISTORY_BYTES / history {
+        _ if !sample.statistics.windows => tied(sample, first, count, tile_16),
+        16.. => tied(sample, first, count, tile_16),
+        4.. => tied(sample, first, count, tile_4),
+        _ => tied(sample, first, count, tile_1),
+    }
+}
+
+/// How many resamples of a sample go side by side, so that `threads` have work. The rounds of Threefry
+/// wait for each other: the more resamples, the less idle a core; and what a window sum needs of a row
+/// takes as long as the labels of some tens of resamples.
+fn lanes(count: u32, threads: u32) -> u32 {
+    let busy = |lanes: &u32| count > lanes / 2 && count.div_ceil(*lanes) >= threads;
+    [64, 32].into_iter().find(busy).unwrap_or(16)
+}
+
+/// Resamples of a sample without ties, or with the few of `constants`, in tiles of at most `lanes`, or
+/// of 16.
+fn untied(
+    sample: &Resamples<'_>,
+    constants: &Constants<'_>,
+    first: u32,
+    count: u32,
+    lanes: u32,
+) -> ResampleSums {
     macro_rules! in_tiles_of {
         ($tile:ident) => {
             in_tiles(
                 sample,
                 count,
                 resample_untied::Scratch::new,
-                |scratch, tile| $tile(sample, &constants, first.wrapping_add(tile), scratch),
+                |scratch, tile| $tile(sample, constants, first.wrapping_add(tile), scratch),
             )
         };
     }
     match lanes {
-        64 => in_tiles_of!(untied_64),
-        32 => in_tiles_of!(untied_32),
+        64.. => in_tiles_of!(untied_64),
+        32.. => in_tiles_of!(untied_32),
         _ => in_tiles_of!(untied_16),
     }
 }
@@ -152,6 +203,8 @@ macro_rules! tiles {
     )*};
 }
 tiles! {
+    tile_64, body_64, 64;
+    tile_32, body_32, 32;
     tile_16, body_16, 16;
     tile_4, body_4, 4;
     tile_1, body_1, 1;
@@ -327,12 +380,13 @@ fn mean_residuals<const LANES: usize>(
             }
         } else if size < 1 << 20 {
             // The f64 nearest to 2³⁰k/m lies on the same side of every half as 2³⁰k/m itself, which
-            // is at least 1/(2m) away if it is none: this is `fraction_q30`.
-            let size = f64::from(size);
+            // is at least 1/(2m) away if it is none, while three roundings move it by less than
+            // 2⁻²¹: this is `fraction_q30`.
+            let step = f64::from(1u32 << 30) / f64::from(size);
             for lane in 0..LANES {
-                let scaled = f64::from(positives[lane] as i32) * (1u32 << 30) as f64;
-                // SAFETY: from 0 to 2³⁰ + 1/2, as there are at most `size` positives.
-                let fraction = unsafe { (scaled / size + 0.5).to_int_unchecked::<i32>() };
+                let fraction = f64::from(positives[lane] as i32) * step;
+                // SAFETY: from 0 to 2³⁰ + 1, as there are at most `size` positives.
+                let fraction = unsafe { (fraction + 0.5).to_int_unchecked::<i32>() };
                 residual[lane] = fraction.wrapping_sub(confidence as i32);
             }
         } else {
@@ -376,18 +430,30 @@ fn within_ties<const LANES: usize>(
     residual: &[[i32; LANES]],
     sum: &mut [i128; LANES],
 ) {
+    // As sums of low and of high words. Rows of ties are below 2³², so that the sums stay below 2⁶⁴ and
+    // 2⁶⁰ for the squares; variances are below 2⁵⁸, and groups are few.
+    let (mut low, mut high) = ([0u64; LANES], [0i64; LANES]);
+    let (mut variance_low, mut variance_high) = ([0u64; LANES], [0i64; LANES]);
     for ((&confidence, &size), residual) in confidence.iter().zip(size).zip(residual) {
         if size == 1 {
             continue;
         }
+        let pairs = u64::from(size - 1);
         for lane in 0..LANES {
             let residual = i64::from(residual[lane]);
             let fraction = residual.wrapping_add(i64::from(confidence));
-            let square = residual.wrapping_mul(residual);
-            let variance = fraction.wrapping_mul((1i64 << 30).wrapping_sub(fraction));
-            let pairs = i128::from(square).wrapping_mul(i128::from(size - 1));
-            sum[lane] = sum[lane].wrapping_add(pairs.wrapping_sub(i128::from(variance)));
+            let square = residual.wrapping_mul(residual) as u64;
+            let variance = fraction.wrapping_mul((1i64 << 30).wrapping_sub(fraction)) as u64;
+            low[lane] = low[lane].wrapping_add((square & 0xFFFF_FFFF).wrapping_mul(pairs));
+            high[lane] = high[lane].wrapping_add((square >> 32).wrapping_mul(pairs) as i64);
+            variance_low[lane] = variance_low[lane].wrapping_add(variance & 0xFFFF_FFFF);
+            variance_high[lane] = variance_high[lane].wrapping_add((variance >> 32) as i64);
         }
+    }
+    for lane in 0..LANES {
+        let squares = (i128::from(high[lane]) << 32) + i128::from(low[lane]);
+        let variance = (i128::from(variance_high[lane]) << 32) + i128::from(variance_low[lane]);
+        sum[lane] += squares - variance;
     }
 }
 
@@ -495,24 +561,40 @@ mod tests {
             walk: true,
         };
         let mut rng = ThreefryRng::new(Key([5, 6]));
-        for (count, largest) in [
-            (1, 1),
-            (2, 1),
-            (3, 3),
-            (40, 5),
-            (254, 1),
-            (300, 1),
-            (1500, 1),
-            (700, 2),
-            (5, 400),
+        // Groups, the size of the largest, and which share of groups may be tied.
+        for (count, largest, tied_share) in [
+            (1, 1, 1),
+            (2, 1, 1),
+            (3, 3, 1),
+            (40, 5, 1),
+            (254, 1, 1),
+            (300, 1, 1),
+            (1500, 1, 1),
+            (700, 2, 1),
+            (5, 400, 1),
+            (8, 2, 4),
+            (40, 3, 6),
+            (600, 2, 4),
+            (900, 7, 8),
+            (900, 40, 50),
+            (5000, 900, 1000),
         ] {
             let mut groups = TiedGroups::default();
             let mut confidences: Vec<u32> = (0..count).map(|_| rng.next_u32() >> 2).collect();
             confidences.extend([0, 1 << 30]);
             confidences.sort_unstable();
             for confidence in confidences {
-                groups.push(confidence, 1 + rng.next_u32() % largest);
+                let tied = rng.next_u32() % tied_share == 0;
+                groups.push(
+                    confidence,
+                    if tied {
+                        1 + rng.next_u32() % largest
+                    } else {
+                        1
+                    },
+                );
             }
+            assert!(tied_share == 1 || !groups.untied());
             let sample = Resamples {
                 groups: &groups,
                 key: Key([count, largest]),
@@ -524,12 +606,32 @@ mod tests {
                 expected.extend(sums_of_labels(&groups, &positives, statistics));
             }
             let mut all = vec![
+                sums(&sample, 3, 21, 1),
+                tied(&sample, 3, 21, tile_64),
+                tied(&sample, 3, 21, tile_32),
                 tied(&sample, 3, 21, tile_16),
                 tied(&sample, 3, 21, tile_4),
                 tied(&sample, 3, 21, tile_1),
             ];
+            if tied_share > 1 {
+                let windows = Statistics {
+                    windows: true,
+                    ..Statistics::default()
+                };
+                let sample = Resamples {
+                    statistics: windows,
+                    ..sample
+                };
+                let constants = Constants::new(&sample, Ties::few(&groups));
+                assert!(constants.ties.is_some());
+                for lanes in [64, 32, 16] {
+                    let found = untied(&sample, &constants, 3, 21, lanes);
+                    assert_eq!(found.windows, expected.windows, "{count} groups, few tied");
+                }
+            }
             if groups.untied() {
-                all.extend([64, 32, 16].map(|lanes| untied(&sample, 3, 21, lanes)));
+                let constants = Constants::new(&sample, None);
+                all.extend([64, 32, 16].map(|lanes| untied(&sample, &constants, 3, 21, lanes)));
             }
             for found in all {
                 assert_eq!(found, expected, "{count} groups of at most {largest}");

@@ -1,4 +1,5 @@
-//! Null resamples of a sample without ties. Twin of `shaders/resample.wgsl`, as `resample.rs` is.
+//! Null resamples of a sample without ties, or with few of them. Twin of `shaders/resample.wgsl`, as
+//! `resample.rs` is.
 //!
 //! Without ties every sum is quadratic in labels: with the confidences q in Q30, their sums R before
 //! each row, and W_i = 2³⁰Y_i - q_i,
@@ -9,9 +10,14 @@
 //!
 //! where K is the number of positives and A_i = (R_{i+1+L} - R_{i+1}) + (R_i - R_{i-L}), R being
 //! constant beyond both ends. So nothing is multiplied: pairs of positives are counted, and numbers
-//! that are the same in all resamples are added up where a label is 1. Labels take one bit.
+//! that are the same in all resamples are added up where a label is 1. Labels take one bit. What a few
+//! ties change in the sums of windows is added by `resample_ties.rs`; the other sums are of samples
+//! without ties.
+
+use std::borrow::Cow;
 
 use super::resample::{TileSums, label_words};
+use super::resample_ties::{self, Drawn, Ties, add_ties};
 use super::wide_sum::WideSums;
 use crate::backend::resamples::{Resamples, TiedGroups, resample_key, windows};
 use crate::random::Key;
@@ -30,7 +36,10 @@ const WIDTHS: usize = 8;
 pub const MOST_ROWS: u32 = 1 << 26;
 
 /// What all resamples of a sample have in common.
-pub struct Constants {
+pub struct Constants<'a> {
+    /// The confidence of each row, Q30.
+    confidence: Cow<'a, [u32]>,
+    pub ties: Option<Ties>,
     /// q_{i-1} + q_{i+1} of each row, 0 beyond the ends.
     neighbours: Vec<u32>,
     /// Σ q_i q_{i+1}.
@@ -41,13 +50,26 @@ pub struct Constants {
     windows: Vec<(u32, u128)>,
 }
 
-impl Constants {
-    /// Those of the sums that `sample` asks for.
-    pub fn new(sample: &Resamples<'_>) -> Self {
+impl<'a> Constants<'a> {
+    /// Those of the sums that `sample` asks for. With `ties`, which are those of the sample, these must
+    /// be the sums of windows alone.
+    pub fn new(sample: &Resamples<'a>, ties: Option<Ties>) -> Self {
         let TiedGroups {
-            confidence, rows, ..
+            confidence,
+            size,
+            rows,
         } = sample.groups;
+        let confidence = match ties {
+            None => Cow::Borrowed(&confidence[..]),
+            Some(_) => {
+                let groups = std::iter::zip(confidence, size);
+                let rows = groups.flat_map(|(&q, &size)| std::iter::repeat_n(q, size as usize));
+                Cow::Owned(rows.collect())
+            }
+        };
         let mut constants = Constants {
+            confidence: Cow::Borrowed(&[]),
+            ties,
             neighbours: Vec::new(),
             adjacent: 0,
             before: Vec::new(),
@@ -59,7 +81,7 @@ impl Constants {
             constants.neighbours = (0..confidence.len())
                 .map(|row| at(row.wrapping_sub(1)) + at(row + 1))
                 .collect();
-            constants.adjacent = products(confidence, |row| u64::from(at(row.wrapping_sub(1))));
+            constants.adjacent = products(&confidence, |row| u64::from(at(row.wrapping_sub(1))));
         }
         if sample.statistics.windows {
             let mut sum = 0u64;
@@ -71,10 +93,11 @@ impl Constants {
             let before = &constants.before;
             let of_width = |width: u32| {
                 let window = |row: usize| before[row] - before[row.saturating_sub(width as usize)];
-                (width, products(confidence, window))
+                (width, products(&confidence, window))
             };
             constants.windows = windows(*rows).into_iter().map(of_width).collect();
         }
+        constants.confidence = confidence;
         constants
     }
 }
@@ -87,9 +110,12 @@ fn products(confidence: &[u32], f: impl Fn(usize) -> u64) -> u128 {
 
 /// What a thread keeps from tile to tile.
 pub struct Scratch<const LANES: usize> {
-    /// The labels of each word's rows.
+    /// The labels of some rows, 0 or 1.
+    drawn: Box<[[u32; LANES]; WORD]>,
+    /// The labels of each word's rows, as bits.
     labels: Vec<[u16; LANES]>,
     tables: Box<[Table; 4 * SPAN]>,
+    ties: resample_ties::Scratch<LANES>,
 }
 
 /// The linear terms of four rows, added up for each of their 16 patterns of labels.
@@ -98,8 +124,10 @@ type Table = [[u64; WIDTHS]; 16];
 impl<const LANES: usize> Scratch<LANES> {
     pub fn new() -> Self {
         Scratch {
+            drawn: Box::new([[0; LANES]; WORD]),
             labels: Vec::new(),
             tables: Box::new([[[0; WIDTHS]; 16]; 4 * SPAN]),
+            ties: resample_ties::Scratch::new(),
         }
     }
 }
@@ -109,14 +137,14 @@ macro_rules! tiles {
         /// As many resamples as lanes, from `first` on.
         pub fn $name(
             sample: &Resamples<'_>,
-            constants: &Constants,
+            constants: &Constants<'_>,
             first: u32,
             scratch: &mut Scratch<$lanes>,
         ) -> TileSums<$lanes> {
             #[inline(always)]
             fn $body(
                 sample: &Resamples<'_>,
-                constants: &Constants,
+                constants: &Constants<'_>,
                 first: u32,
                 scratch: &mut Scratch<$lanes>,
             ) -> TileSums<$lanes> {
@@ -124,7 +152,7 @@ macro_rules! tiles {
             }
             super::simd::dispatch!($body(
                 sample: &Resamples<'_>,
-                constants: &Constants,
+                constants: &Constants<'_>,
                 first: u32,
                 scratch: &mut Scratch<$lanes>
             ) -> TileSums<$lanes>)
@@ -140,14 +168,14 @@ tiles! {
 #[inline(always)]
 fn tile<const LANES: usize>(
     sample: &Resamples<'_>,
-    constants: &Constants,
+    constants: &Constants<'_>,
     first: u32,
     scratch: &mut Scratch<LANES>,
 ) -> TileSums<LANES> {
     let key = resample_key(sample.key);
     let statistics = sample.statistics;
     let mut sums = TileSums::new(constants.windows.len());
-    let confidence = &sample.groups.confidence;
+    let confidence = &constants.confidence[..];
     let mut adjacent = Adjacent::new();
     let mut at = [0i64; LANES];
     let mut far = vec![Far::new(); constants.windows.len()];
@@ -161,15 +189,16 @@ fn tile<const LANES: usize>(
         while row < end {
             let rows = row..end.min(row + WORD);
             let confidence = &confidence[rows.clone()];
-            let labels = draw(key, first, row, confidence);
+            let drawn = &mut scratch.drawn[..confidence.len()];
+            draw(key, first, row, confidence, drawn);
             if statistics.rank_ece {
-                adjacent.add(&constants.neighbours[rows.clone()], &labels);
+                adjacent.add(&constants.neighbours[rows.clone()], drawn);
             }
             if statistics.walk {
-                walk(confidence, &labels, &mut at, &mut sums);
+                walk(confidence, drawn, &mut at, &mut sums);
             }
             if statistics.windows {
-                scratch.labels.push(labels);
+                scratch.labels.push(bits(drawn));
             }
             row = rows.end;
         }
@@ -213,6 +242,15 @@ fn tile<const LANES: usize>(
             sums.windows[place][lane] = quadratic(near, linear, *constant);
         }
     }
+    if let Some(ties) = &constants.ties {
+        let drawn = Drawn {
+            confidence,
+            before: &constants.before,
+            labels: &scratch.labels,
+        };
+        let windows = &mut sums.windows;
+        add_ties(ties, &drawn, &constants.windows, &mut scratch.ties, windows);
+    }
     sums
 }
 
@@ -222,39 +260,48 @@ fn quadratic(pairs: u64, linear: i128, constant: u128) -> i128 {
     (i128::from(pairs) << 60) - (linear << 30) + constant as i128
 }
 
-/// Draws the labels of a word of rows.
+/// Draws the labels of some rows.
 #[inline(always)]
 fn draw<const LANES: usize>(
     key: Key,
     first: u32,
     first_row: usize,
     confidence: &[u32],
-) -> [u16; LANES] {
-    let mut labels = [0u32; LANES];
-    for (place, &confidence) in confidence.iter().enumerate() {
+    labels: &mut [[u32; LANES]],
+) {
+    for (place, (&confidence, labels)) in confidence.iter().zip(labels).enumerate() {
         let words = label_words::<LANES>(key, (first_row + place) as u32, first);
         for lane in 0..LANES {
-            labels[lane] |= u32::from((words[lane] >> 2) < confidence) << place;
+            labels[lane] = u32::from((words[lane] >> 2) < confidence);
         }
     }
-    labels.map(|labels| labels as u16)
 }
 
-/// Follows the walk over a word of rows.
+/// The labels of a word of rows as bits.
+#[inline(always)]
+fn bits<const LANES: usize>(labels: &[[u32; LANES]]) -> [u16; LANES] {
+    let mut bits = [0u32; LANES];
+    for (place, labels) in labels.iter().enumerate() {
+        for lane in 0..LANES {
+            bits[lane] |= labels[lane] << place;
+        }
+    }
+    bits.map(|bits| bits as u16)
+}
+
+/// Follows the walk over some rows.
 #[inline(always)]
 fn walk<const LANES: usize>(
     confidence: &[u32],
-    labels: &[u16; LANES],
+    labels: &[[u32; LANES]],
     at: &mut [i64; LANES],
     sums: &mut TileSums<LANES>,
 ) {
     let (mut here, mut lowest, mut highest) = (*at, sums.lowest, sums.highest);
-    for (place, &confidence) in confidence.iter().enumerate() {
-        let one = (1i64 << 30).wrapping_sub(i64::from(confidence));
-        let zero = i64::from(confidence).wrapping_neg();
+    for (&confidence, labels) in confidence.iter().zip(labels) {
         for lane in 0..LANES {
-            let label = labels[lane] & (1 << place) != 0;
-            here[lane] = here[lane].wrapping_add(if label { one } else { zero });
+            let residual = i64::from(labels[lane] << 30).wrapping_sub(i64::from(confidence));
+            here[lane] = here[lane].wrapping_add(residual);
             lowest[lane] = lowest[lane].min(here[lane]);
             highest[lane] = highest[lane].max(here[lane]);
         }
@@ -269,7 +316,7 @@ struct Adjacent<const LANES: usize> {
     /// Σ Y_i (q_{i-1} + q_{i+1}), below 2³¹ n.
     linear: [u64; LANES],
     /// The label of the last row so far.
-    last: [u16; LANES],
+    last: [u32; LANES],
 }
 
 impl<const LANES: usize> Adjacent<LANES> {
@@ -281,21 +328,21 @@ impl<const LANES: usize> Adjacent<LANES> {
         }
     }
 
-    /// Adds the terms of a word of rows, and the pairs that end in it.
+    /// Adds the terms of some rows, and the pairs that end in them.
     #[inline(always)]
-    fn add(&mut self, neighbours: &[u32], labels: &[u16; LANES]) {
-        for (place, &term) in neighbours.iter().enumerate() {
-            for (linear, labels) in self.linear.iter_mut().zip(labels) {
-                let label = labels & (1 << place) != 0;
-                *linear = linear.wrapping_add(if label { u64::from(term) } else { 0 });
+    fn add(&mut self, neighbours: &[u32], labels: &[[u32; LANES]]) {
+        let (mut pairs, mut linear, mut last) = (self.pairs, self.linear, self.last);
+        for (&term, labels) in neighbours.iter().zip(labels) {
+            for lane in 0..LANES {
+                let added = if labels[lane] != 0 { term.into() } else { 0 };
+                linear[lane] = linear[lane].wrapping_add(added);
             }
+            for lane in 0..LANES {
+                pairs[lane] = pairs[lane].wrapping_add(labels[lane] & last[lane]);
+            }
+            last = *labels;
         }
-        let lanes = self.pairs.iter_mut().zip(&mut self.last).zip(labels);
-        for ((pairs, last), labels) in lanes {
-            let ends = labels & (labels << 1 | *last);
-            *pairs = pairs.wrapping_add(ends.count_ones());
-            *last = labels >> (WORD - 1);
-        }
+        (self.pairs, self.linear, self.last) = (pairs, linear, last);
     }
 }
 
