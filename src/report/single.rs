@@ -187,27 +187,20 @@ fn write_skce(skce: &SkceEstimates, out: &mut impl Write) -> io::Result<()> {
         return fact("  undefined", why, out);
     }
     for (name, value) in [
-        ("  unbiased", skce.unbiased),
-        ("  biased", skce.biased),
-        ("  linear", skce.linear),
+        ("unbiased", skce.unbiased),
+        ("biased", skce.biased),
+        ("linear", skce.linear),
     ] {
         if let Some(value) = value {
-            fact(name, &significant(value), out)?;
+            fact(&format!("  {name}"), &significant(value), out)?;
         }
-    }
-    for of_estimator in &skce.intervals {
-        let interval = &of_estimator.interval;
-        let value = format!(
-            "{}, {} of {}",
-            interval_for_people(interval),
-            interval_method(interval),
-            of_estimator.estimator
-        );
-        fact(
-            &format!("  {} interval", percent(interval.level)),
-            &value,
-            out,
-        )?;
+        for own in skce.intervals.iter().filter(|own| own.estimator == name) {
+            let interval = &own.interval;
+            let ends = interval_for_people(interval);
+            let level = percent(interval.level);
+            let value = format!("{ends}, {}", interval_method(interval));
+            fact(&format!("    {level} interval"), &value, out)?;
+        }
     }
     Ok(())
 }

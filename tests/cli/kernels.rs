@@ -76,8 +76,12 @@ fn the_bootstrap_interval_of_skce_is_in_every_format() {
     let csv = run("csv").stdout;
     assert!(csv.contains("skce_unbiased_bootstrap_lower,"), "{csv}");
     let table = run("table").stdout;
+    let mut lines = table
+        .lines()
+        .skip_while(|line| !line.starts_with("    unbiased"));
+    let below = lines.nth(1).expect("a line below");
     assert!(
-        table.contains("bootstrap (999 resamples) of unbiased"),
+        below.contains("95 % interval") && below.contains("bootstrap (999 resamples)"),
         "{table}"
     );
     // Without --skce, and without the bootstrap, there is none.
