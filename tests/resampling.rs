@@ -582,3 +582,80 @@ fn powers_of_tied_scores_are_those_in_f64() {
         close(rate, expected, 4.0 * error, name.as_str());
     }
 }
+
+/// The power table of section 3 of the specification: rates that were measured with another program,
+/// with the error it states (twice its standard error), and that of 1,000 replicates here. 16
+/// comparisons at 4 standard errors: wrong by chance in 1 of 1,000.
+#[test]
+fn powers_are_those_of_the_specification() {
+    let table: [(&str, &str, u32, f64, &[f64]); 4] = [
+        (
+            "beta:0.15",
+            "quartic",
+            200,
+            0.035,
+            &[0.90, 0.78, 0.71, 0.85],
+        ),
+        (
+            "beta:0.3",
+            "power-15",
+            200,
+            0.015,
+            &[0.88, 0.75, 0.53, 0.68],
+        ),
+        (
+            "uniform",
+            "square-wave",
+            200,
+            0.035,
+            &[0.98, 0.94, 0.23, 0.28],
+        ),
+        (
+            "uniform",
+            "z + 0.05",
+            1000,
+            0.035,
+            &[0.94, 0.12, 0.96, 0.93],
+        ),
+    ];
+    for (law, curve, n, stated, expected) in table {
+        let output = std::process::Command::new(env!("CARGO_BIN_EXE_rankece"))
+            .args([
+                "power",
+                "--law",
+                law,
+                "--curve",
+                curve,
+                "--n",
+                &n.to_string(),
+            ])
+            .args([
+                "--replicates",
+                "1000",
+                "--resamples",
+                "199",
+                "--backend",
+                "cpu",
+            ])
+            .args(["--tests", "adaptive,monte-carlo,ks,kuiper"])
+            .args(["--format", "json", "--quiet"])
+            .output()
+            .expect("the program runs");
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{errors}");
+        let json: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        let tests = json["curves"][0]["tests"].as_array().expect("tests");
+        assert_eq!(tests.len(), expected.len());
+        for (test, &expected) in tests.iter().zip(expected) {
+            let rate = test["rate"].as_f64().expect("a rate");
+            let own = expected * (1.0 - expected) / 1000.0;
+            let error = (own + stated * stated / 4.0f64).sqrt();
+            close(
+                rate,
+                expected,
+                4.0 * error,
+                &format!("{curve}, {}", test["name"]),
+            );
+        }
+    }
+}
