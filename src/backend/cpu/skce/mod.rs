@@ -154,9 +154,9 @@ impl<'a> Forms<'a> {
 
     /// Of blocks of resamples.
     fn of_many(&self, resampling: &Resampling<'_>, drawn: &[Drawn]) -> Vec<Lanes> {
-        let vectors = Vectors { resampling, drawn };
+        let vectors = Vectors::new(resampling, drawn);
         match self {
-            Forms::Pairs { scaled, confidence } => tiled::forms(*scaled, confidence, &vectors),
+            Forms::Pairs { scaled, confidence } => tiled::forms(*scaled, confidence, vectors),
             Forms::Recursion { decay } => recursion::forms(decay, &vectors),
         }
     }

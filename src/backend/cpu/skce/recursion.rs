@@ -47,11 +47,11 @@ const GROUPS: usize = 128;
 #[inline(always)]
 fn block_forms_body(decay: &[f64], vectors: &Vectors<'_>, block: usize) -> Lanes {
     let (mut sums, mut before) = ([0.0; LANES], [0.0; LANES]);
-    let mut made = [[0.0; LANES]; GROUPS];
+    let mut memory = [[0.0; LANES]; GROUPS];
     let mut first = 0;
     for decay in decay.chunks(GROUPS) {
-        let made = &mut made[..decay.len()];
-        vectors.write(block, first..first + decay.len(), made);
+        let groups = first..first + decay.len();
+        let made = vectors.at(block, groups, &mut memory[..decay.len()]);
         first += decay.len();
         for (&decay, a) in std::iter::zip(decay, made) {
             for lane in 0..LANES {

@@ -5,6 +5,7 @@ use std::ops::Range;
 use super::drawn::Drawn;
 use super::{LANES, Lanes};
 use crate::backend::cpu::draw::draw_from;
+use crate::backend::cpu::simd::dispatch;
 use crate::backend::kernels::{SkceNull, SortedRows};
 use crate::predictions::Dtype;
 use crate::random::Key;
@@ -244,21 +245,72 @@ impl<'a> Resampling<'a> {
     }
 }
 
-/// Blocks of resamples, whose vectors are made a few groups at a time.
+/// What all vectors together may have to be made once and kept: 1 MB. Else they are made a few groups at
+/// a time, over and over, which takes less time than fetching them from far.
+const MOST_MADE: usize = 1 << 14;
+
+/// Blocks of resamples, whose vectors are made when they are needed.
 pub struct Vectors<'a> {
-    pub resampling: &'a Resampling<'a>,
-    pub drawn: &'a [Drawn],
+    resampling: &'a Resampling<'a>,
+    drawn: &'a [Drawn],
+    /// All vectors, block after block, or nothing.
+    made: Vec<Lanes>,
+    /// The number of groups.
+    groups: usize,
 }
 
-impl Vectors<'_> {
+impl<'a> Vectors<'a> {
+    pub fn new(resampling: &'a Resampling<'a>, drawn: &'a [Drawn]) -> Self {
+        Vectors {
+            resampling,
+            drawn,
+            made: Vec::new(),
+            groups: resampling.rows.confidence.len(),
+        }
+    }
+
+    /// The same vectors, made at once if they are few.
+    pub fn made_if_few(mut self) -> Self {
+        if self.groups * self.drawn.len() <= MOST_MADE {
+            self.made = vec![[0.0; LANES]; self.groups * self.drawn.len()];
+            let blocks = self.made.chunks_exact_mut(self.groups.max(1));
+            for (drawn, vectors) in std::iter::zip(self.drawn, blocks) {
+                make(self.resampling, drawn, vectors);
+            }
+        }
+        self
+    }
+
     /// The number of blocks.
     pub fn blocks(&self) -> usize {
         self.drawn.len()
     }
 
-    /// Writes what the vectors of a block have at some groups.
+    /// What the vectors of a block have at some groups; `memory` is for as many.
     #[inline(always)]
-    pub fn write(&self, block: usize, groups: Range<usize>, vectors: &mut [Lanes]) {
-        self.resampling.vectors(&self.drawn[block], groups, vectors);
+    pub fn at<'b>(
+        &'b self,
+        block: usize,
+        groups: Range<usize>,
+        memory: &'b mut [Lanes],
+    ) -> &'b [Lanes] {
+        if self.made.is_empty() {
+            self.resampling.vectors(&self.drawn[block], groups, memory);
+            return memory;
+        }
+        &self.made[block * self.groups..][groups]
     }
+}
+
+/// Makes whole vectors.
+fn make(resampling: &Resampling<'_>, drawn: &Drawn, vectors: &mut [Lanes]) {
+    #[inline(always)]
+    fn body(resampling: &Resampling<'_>, drawn: &Drawn, vectors: &mut [Lanes]) {
+        resampling.vectors(drawn, 0..vectors.len(), vectors);
+    }
+    dispatch!(body(
+        resampling: &Resampling<'_>,
+        drawn: &Drawn,
+        vectors: &mut [Lanes]
+    ) -> ())
 }

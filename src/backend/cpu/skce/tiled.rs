@@ -91,7 +91,8 @@ fn row_sum(others: &[f64], weights: &[f64], kernel: impl Fn(f64) -> f64) -> f64 
 const TASKS_HELD: usize = 64;
 
 /// aᵀKa of many vectors together.
-pub fn forms(scaled: Scaled, confidence: &[f64], vectors: &Vectors<'_>) -> Vec<Lanes> {
+pub fn forms(scaled: Scaled, confidence: &[f64], vectors: Vectors<'_>) -> Vec<Lanes> {
+    let vectors = &vectors.made_if_few();
     let mut sums = vec![[0.0; LANES]; vectors.blocks()];
     // Parts of all tasks together would take more memory than the sample.
     let held = ROWS * TASKS_HELD * rayon::current_num_threads();
@@ -144,10 +145,10 @@ fn forms_of_rows_body(
     let mut tile: Tile = [[0.0; COLUMNS]; ROWS];
     // What vectors have at the rows, block after block, and what one block has at the columns.
     let mut left = vec![[0.0; LANES]; rows.len() * sums.len()];
-    for (block, left) in left.chunks_exact_mut(rows.len()).enumerate() {
-        vectors.write(block, rows.clone(), left);
-    }
     let mut right = [[0.0; LANES]; COLUMNS];
+    for (block, left) in left.chunks_exact_mut(rows.len()).enumerate() {
+        left.copy_from_slice(vectors.at(block, rows.clone(), &mut right[..rows.len()]));
+    }
     // The square on the diagonal holds every pair twice already.
     let mut columns = rows.clone();
     let mut times = 1.0;
@@ -170,8 +171,7 @@ fn forms_of_rows_body(
         }
         let blocks = std::iter::zip(left.chunks_exact(rows.len()), &mut *sums);
         for (block, (left, sums)) in blocks.enumerate() {
-            let right = &mut right[..width];
-            vectors.write(block, columns.clone(), right);
+            let right = vectors.at(block, columns.clone(), &mut right[..width]);
             let sum = tile_form(&tile[..rows.len()], left, right);
             for lane in 0..LANES {
                 sums[lane] = sum[lane].mul_add(times, sums[lane]);
