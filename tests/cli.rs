@@ -5,6 +5,8 @@ mod program;
 
 #[path = "cli/cost.rs"]
 mod cost;
+#[path = "cli/degenerate.rs"]
+mod degenerate;
 #[path = "cli/device.rs"]
 mod device;
 #[path = "cli/faults.rs"]

@@ -354,14 +354,6 @@ fn what_cannot_be_tested_is_undefined() {
             assert_eq!((test.p_value, test.reject), (None, None));
         }
     }
-    let certain = result(&[0.0, 1.0, 0.0, 1.0], &labels("0101"), &RESAMPLED, 99).tests;
-    let defined: Vec<bool> = certain
-        .iter()
-        .map(|test| test.undefined.is_none())
-        .collect();
-    assert_eq!(defined, [true, false, false, false]);
-    // Nothing varies, and nothing is against calibration.
-    assert_eq!(certain[0].p_value, Some(1.0));
     let half = one(
         &[0.5, 0.5, 0.0],
         &labels("100"),
