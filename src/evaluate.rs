@@ -20,7 +20,8 @@ use crate::predictions::{Batch, BatchError, Confidence, Dtype, Word};
 use crate::random::{Key, Stream};
 use crate::resampling::{LabelledGroups, default_resamples, label_tests};
 use crate::row_resampling::{
-    DEFAULT_SUBSAMPLES, Resampled, bootstrap_intervals, subsample_estimates,
+    DEFAULT_SUBSAMPLES, Resampled, bootstrap_intervals, default_skce_resamples, skce_interval,
+    subsample_estimates,
 };
 use crate::statistic::log_loss::{LogLossSums, log_loss};
 use crate::statistic::skce::{Pending, Skce, SkceOptions, Wanted, add_sums};
@@ -45,7 +46,7 @@ pub struct Options {
     pub resamples: Option<u32>,
     /// Intervals around rankECE; the gate and the upper risk bound use the first.
     pub intervals: Vec<IntervalName>,
-    /// Whether the binned estimates have bootstrap intervals.
+    /// Whether the binned estimates, and SKCE if it is estimated, have bootstrap intervals.
     pub bootstrap: bool,
     /// The level of tests; intervals hold with probability 1 - alpha.
     pub alpha: f64,
@@ -150,7 +151,7 @@ pub fn evaluate(
                 request: &request,
                 rules: &rules,
             };
-            let resampled = resampled_rows(&batch, index, sums, options, backend)?;
+            let resampled = resampled_rows(&batch, index, sums, skce.as_ref(), options, backend)?;
             Ok(segment.evaluated(info, resampled, options))
         })
         .collect()
@@ -265,6 +266,8 @@ struct ResampledRows {
     subsamples: Option<SubsampleEstimates>,
     /// Intervals of the estimates of each binning; empty if none were asked for.
     binned: Vec<Vec<EstimatorInterval>>,
+    /// Intervals of SKCE; empty if none were asked for.
+    skce: Vec<EstimatorInterval>,
 }
 
 /// Resamples the rows of a segment, if an interval asks for it.
@@ -272,6 +275,7 @@ fn resampled_rows(
     batch: &Batch,
     index: usize,
     sums: &SegmentSums,
+    skce: Option<&Skce>,
     options: &Options,
     backend: &dyn Backend,
 ) -> Result<ResampledRows, DeviceError> {
@@ -289,7 +293,19 @@ fn resampled_rows(
             resamples: options.resamples.unwrap_or_else(default),
             alpha: options.alpha,
         };
-        resampled.binned = bootstrap_intervals(batch.rows(), range, sums, &how, backend)?;
+        let rows = range.clone();
+        resampled.binned = bootstrap_intervals(batch.rows(), rows, sums, &how, backend)?;
+        if let Some(skce) = skce.filter(|_| options.skce) {
+            let default =
+                || default_skce_resamples(range.len() as u64, options.compares_all_pairs());
+            let how = Resampled {
+                resamples: options.resamples.unwrap_or_else(default),
+                ..how
+            };
+            let method = options.skce_options.method;
+            let interval = skce_interval(batch.rows(), range, skce, method, &how);
+            resampled.skce.push(interval);
+        }
     }
     Ok(resampled)
 }
@@ -396,7 +412,10 @@ impl Segment<'_> {
             },
             tests,
             binned,
-            skce: self.skce.as_ref().map(|skce| estimates(skce, options)),
+            skce: self.skce.as_ref().map(|skce| SkceEstimates {
+                intervals: resampled.skce,
+                ..estimates(skce, options)
+            }),
         }
     }
 }
@@ -465,6 +484,7 @@ fn estimates(skce: &Skce, options: &Options) -> SkceEstimates {
         linear: skce.linear(),
         null: resampled.then_some(skce.null),
         undefined: skce.bandwidth.err().map(|why| why.to_string()),
+        intervals: Vec::new(),
     }
 }
 

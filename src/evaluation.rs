@@ -122,7 +122,7 @@ pub struct Evaluated {
 }
 
 /// Estimates of the squared kernel calibration error.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Serialize)]
 pub struct SkceEstimates {
     /// The kernel.
     pub kernel: Kernel,
@@ -140,6 +140,8 @@ pub struct SkceEstimates {
     pub null: Option<SkceNull>,
     /// Why there is no estimate.
     pub undefined: Option<String>,
+    /// Confidence intervals: a bootstrap interval around the unbiased estimate, or none at all.
+    pub intervals: Vec<EstimatorInterval>,
 }
 
 /// rankECE with its intervals.
@@ -179,7 +181,7 @@ pub struct Interval {
 /// The confidence interval of one of several estimates.
 #[derive(Clone, Debug, Serialize)]
 pub struct EstimatorInterval {
-    /// The estimate: `ece_l1`, `ece_l2`, `ece_rms`, `ece_l2_debiased` or `mce`.
+    /// The estimate: `ece_l1`, `ece_l2`, `ece_rms`, `ece_l2_debiased` or `mce`; of SKCE `unbiased`.
     pub estimator: &'static str,
     /// Its interval.
     #[serde(flatten)]

@@ -3,6 +3,8 @@
 #[path = "cli/program.rs"]
 mod program;
 
+#[path = "cli/cost.rs"]
+mod cost;
 #[path = "cli/degenerate.rs"]
 mod degenerate;
 #[path = "cli/device.rs"]

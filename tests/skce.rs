@@ -5,15 +5,17 @@ mod common;
 use common::{SPREADS, Spread, rows, shuffled};
 use rankece::backend::cpu::skce;
 use rankece::backend::kernels::{
-    Kernel, Method, Scaled, SkceNull, SkceResamples, SkceSample, SkceSums, SortedRows,
+    Kernel, Method, Scaled, SkceBootstrap, SkceNull, SkceResamples, SkceSample, SkceSums,
+    SortedRows,
 };
+use rankece::backend::resamples::sample_key;
 use rankece::evaluation::{Evaluated, SkceEstimates, TestResult};
 use rankece::inference::tests_of_calibration::TestName;
 use rankece::predictions::{Confidence, Dtype, Word};
 use rankece::random::{Key, Stream};
 use rankece::reference::sample::Row;
-use rankece::reference::{Sample, skce as reference};
-use rankece::statistic::skce::{Bandwidth, SkceOptions, median_distance};
+use rankece::reference::{Sample, intervals, skce as reference};
+use rankece::statistic::skce::{Bandwidth, SkceOptions, median_distance, resampled_unbiased};
 use rankece::{Batch, Options, evaluate_slices};
 
 const KERNELS: [Kernel; 2] = [Kernel::Gaussian, Kernel::Laplace];
@@ -572,4 +574,127 @@ fn type_one_error_and_power_are_those_expected() {
     assert!(power[0].0.abs_diff(810) <= 35 + 50, "{power:?}");
     assert!(power[1].0 < power[0].0, "{power:?}");
     assert_eq!((power[0].1, power[1].1), (0, 0));
+}
+
+/// Rows drawn one by one, and the mean over pairs of draws, by the formula.
+#[test]
+fn bootstrap_estimates_are_means_over_pairs_of_different_rows() {
+    for spread in SPREADS {
+        for n in [2, 3, 7, 40] {
+            let (z, y) = rows(Dtype::F64, n, spread, 5);
+            let (rows, key) = (sorted(&z, &y), Key([n as u32, 3]));
+            for kernel in KERNELS {
+                let h = reference::matrix(&sorted_rows(&z, &y), kernel, 0.2);
+                for method in METHODS {
+                    let sums = skce::bootstrap_sums(&SkceBootstrap {
+                        rows: &rows,
+                        scaled: Scaled {
+                            kernel,
+                            bandwidth: 0.2,
+                        },
+                        method,
+                        count: 19,
+                        key,
+                    });
+                    assert_eq!(sums.len(), 19);
+                    for (resample, sums) in (0..).zip(&sums) {
+                        let ranks = intervals::bootstrap_ranks(n, key, resample);
+                        let expected = reference::bootstrap_unbiased(&h, &ranks);
+                        let own = resampled_unbiased(n as u64, sums);
+                        match expected {
+                            Some(expected) => near(own, expected, 1e-12),
+                            None => assert_eq!(own, None),
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Three rows have 27 resamples. D = 1/2, 1/2, -1/2 at 1/2, 1/2 and 1/2: of two different rows h is 1/4 or
+/// -1/4, and with counts C the mean over pairs is 1/4 (C1 C2 - C1 C3 - C2 C3) / (C1 C2 + C1 C3 + C2 C3).
+#[test]
+fn a_bootstrap_estimate_of_three_rows_is_that_of_its_counts() {
+    let rows = sorted(&[0.5, 0.5, 0.5], &[true, true, false]);
+    let key = Key([4, 4]);
+    let sums = skce::bootstrap_sums(&SkceBootstrap {
+        rows: &rows,
+        scaled: Scaled {
+            kernel: Kernel::Gaussian,
+            bandwidth: 1.0,
+        },
+        method: Method::Pairs,
+        count: 100,
+        key,
+    });
+    for (resample, sums) in (0..).zip(&sums) {
+        let ranks = intervals::bootstrap_ranks(3, key, resample);
+        // Label 0 comes first.
+        let [c3, c1, c2] = [0, 1, 2].map(|row| ranks.iter().filter(|&&r| r == row).count() as f64);
+        let pairs = c1 * c2 + c1 * c3 + c2 * c3;
+        let expected = 0.25 * (c1 * c2 - c1 * c3 - c2 * c3) / pairs;
+        match pairs > 0.0 {
+            true => near(resampled_unbiased(3, sums), expected, 1e-15),
+            false => assert_eq!(resampled_unbiased(3, sums), None),
+        }
+    }
+}
+
+#[test]
+fn the_bootstrap_interval_lies_between_percentiles() {
+    let (mut z, mut y) = rows(Dtype::F64, 60, Spread::Steps, 2);
+    let options = Options {
+        skce: true,
+        skce_options: with(Kernel::Laplace, 0.3),
+        bootstrap: true,
+        resamples: Some(199),
+        seed: 8,
+        ..Options::default()
+    };
+    let result = evaluate_slices(&z, &y, &options).expect("computes");
+    let own = &estimates(&result).intervals;
+    assert_eq!(own.len(), 1);
+    assert_eq!(own[0].estimator, "unbiased");
+    let h = reference::matrix(&sorted_rows(&z, &y), Kernel::Laplace, 0.3);
+    let key = sample_key(Key::for_stream(8, Stream::Bootstrap, 0), 0);
+    let of = |resample| {
+        let ranks = intervals::bootstrap_ranks(60, key, resample);
+        reference::bootstrap_unbiased(&h, &ranks).expect("several rows")
+    };
+    let resampled: Vec<f64> = (0..199).map(of).collect();
+    let (lower, upper) = intervals::percentile(&resampled, 0.05).expect("an interval");
+    near(own[0].interval.lower, lower, 1e-12);
+    near(own[0].interval.upper, upper, 1e-12);
+    assert_eq!(own[0].interval.resamples, Some(199));
+    // Any order of rows has the same interval.
+    z.reverse();
+    y.reverse();
+    let again = evaluate_slices(&z, &y, &options).expect("computes");
+    assert_eq!(
+        estimates(&again).intervals[0].interval.lower,
+        own[0].interval.lower
+    );
+}
+
+#[test]
+fn bootstrap_intervals_of_too_few_rows_say_why() {
+    for (z, y, why) in [
+        (&[][..], &[][..], "there are 0"),
+        (&[0.4], &[true], "there is 1"),
+        // Half of the resamples draw one row twice.
+        (&[0.4, 0.8], &[true, false], "drew one of the 2 rows alone"),
+    ] {
+        let options = Options {
+            skce: true,
+            skce_options: with(Kernel::Gaussian, 0.3),
+            bootstrap: true,
+            ..Options::default()
+        };
+        let result = evaluate_slices(z, y, &options).expect("computes");
+        let interval = &estimates(&result).intervals[0].interval;
+        let told = interval.undefined.as_deref().expect("a reason");
+        assert!(told.contains(why), "{told}");
+        assert_eq!((interval.lower, interval.upper), (None, None));
+    }
 }

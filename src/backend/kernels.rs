@@ -262,3 +262,33 @@ pub struct SkceSums {
     /// 10⁻¹² (Σ|D|)²; none if no resamples were asked for.
     pub at_least: Option<u32>,
 }
+
+/// Bootstrap resamples of SKCE: rows drawn with replacement.
+///
+/// Row i of resample b, i from 0, is the row of rank ⌊U·n/2³²⌋ in the order of [`SortedRows`], where U is
+/// the first word of the call of Threefry with counter (i, b) under
+/// [`super::resamples::resample_key`]: the draws of [`super::bootstrap::Bootstrap`].
+#[derive(Clone, Copy, Debug)]
+pub struct SkceBootstrap<'a> {
+    /// The sample.
+    pub rows: &'a SortedRows,
+    /// The kernel; resamples keep the bandwidth of the sample.
+    pub scaled: Scaled,
+    /// How sums are computed.
+    pub method: Method,
+    /// B, how many resamples.
+    pub count: u32,
+    /// The key of the sample: that of its replicate under the point's key of stream 6.
+    pub key: Key,
+}
+
+/// Sums over all pairs of draws of a resample, C_i how often row i is drawn.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct SkceBootstrapSums {
+    /// Σ_{i,j} C_i C_j h_ij.
+    pub all: f64,
+    /// Of them Σ_i C_i² h_ii, the pairs of a row with itself.
+    pub same_row: f64,
+    /// Σ_i C_i², the number of these; of all pairs there are n². Exact below 2⁵³.
+    pub same_row_pairs: f64,
+}

@@ -1,52 +1,51 @@
 //! `rankece cost`.
 
+use std::path::PathBuf;
+
 use clap::Args;
 
 use super::backend::{self, BackendFlags, Chosen};
-use super::experiment::{Output, computed_by};
-use super::failure::{DEVICE_FAILED, DONE, Failure};
+use super::experiment::{Output, computed_by, draft};
+use super::failure::{DONE, Failure};
 use super::messages::Messages;
-use crate::experiment::cost::{CostError, CostReport, CostSpec, cost};
-use crate::experiment::{Command, Draft, Source};
-use crate::inference::tests_of_calibration::TestName;
+use crate::experiment::cost::{CostError, CostReport, CostSpec, Measured, cost};
+use crate::experiment::{Draft, Source};
 use crate::report::plot;
 use crate::report::simulated;
-use crate::statistic::skce;
 
 /// Flags of `cost`.
 #[derive(Args, Clone, Debug)]
 pub struct Cost {
-    /// The law of the confidence
-    #[arg(long, value_name = "LAW", default_value = "beta:0.5")]
-    law: String,
-    /// E[Y|Z=z]: a name or an expression in z
-    #[arg(
-        long,
-        value_name = "CURVE",
-        default_value = "calibrated",
-        allow_hyphen_values = true
-    )]
-    curve: String,
-    /// Rows of a sample
-    #[arg(
-        long,
-        value_name = "LIST",
-        default_value = "100,316,1000,3162,10000,31623,100000",
-        allow_hyphen_values = true
-    )]
-    n: String,
-    /// Tests of calibration [default: asymptotic, finite-sample, skce-u, skce-l]
-    #[arg(long, value_name = "LIST", value_delimiter = ',')]
-    tests: Vec<TestName>,
-    /// Null resamples of skce-u
-    #[arg(long, value_name = "B", default_value_t = skce::RESAMPLES, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
-    resamples: u32,
-    /// Measurements of each test at each n, whose median is told
-    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=1000))]
-    runs: u32,
-    /// Seed of the samples
-    #[arg(long, default_value_t = 1, value_name = "N")]
-    seed: u64,
+    /// A TOML file with keys named as the flags (law, curve, n, tests, resamples, runs, seed); flags
+    /// take precedence
+    #[arg(value_name = "SPEC.toml")]
+    spec: Option<PathBuf>,
+    /// The law of the confidence [default: beta:0.5]
+    #[arg(long, value_name = "LAW")]
+    law: Option<String>,
+    /// E[Y|Z=z]: a name or an expression in z [default: calibrated]
+    #[arg(long, value_name = "CURVE", allow_hyphen_values = true)]
+    curve: Option<String>,
+    /// Rows of a sample: 1000,10000 or 1000..5000/1000 [default:
+    /// 100,316,1000,3162,10000,31623,100000]
+    #[arg(long, value_name = "LIST", allow_hyphen_values = true)]
+    n: Vec<String>,
+    /// Tests of calibration: asymptotic, conditional, finite-sample, monte-carlo, adaptive, ks, kuiper,
+    /// spiegelhalter, skce-u, skce-l, or all [default: asymptotic, finite-sample, monte-carlo,
+    /// adaptive, skce-l, skce-u]
+    #[arg(long, value_name = "LIST")]
+    tests: Vec<String>,
+    /// Null resamples of each test that draws them [default: as in `evaluate`, 999 for monte-carlo,
+    /// adaptive, ks and kuiper (fewer beyond 200,000 rows), 100 for skce-u]
+    #[arg(long, value_name = "B", allow_hyphen_values = true)]
+    resamples: Option<String>,
+    /// Measurements of each test at each n, whose median is told; fewer where one takes long [default:
+    /// 5]
+    #[arg(long, value_name = "N", allow_hyphen_values = true)]
+    runs: Option<String>,
+    /// Seed of the samples and of resamples [default: 1]
+    #[arg(long, value_name = "N", allow_hyphen_values = true)]
+    seed: Option<String>,
     #[command(flatten)]
     output: Output,
     #[command(flatten)]
@@ -59,78 +58,42 @@ impl Cost {
     /// # Errors
     /// What the user must be told.
     pub fn run(&self) -> Result<u8, Failure> {
-        self.output.check(&[])?;
-        let mut tests: Vec<TestName> = Vec::new();
-        for test in &self.tests {
-            if !tests.contains(test) {
-                tests.push(*test);
-            }
-        }
+        let mut draft = draft(self.spec.as_deref(), |text| {
+            Draft::of_keys(CostSpec::COMMAND, &CostSpec::KEYS, text)
+        })?;
+        let one = |value: &Option<String>| value.iter().cloned().collect();
+        draft.set("law", one(&self.law));
+        draft.set("curve", one(&self.curve));
+        draft.set("n", self.n.clone());
+        draft.set("tests", self.tests.clone());
+        draft.set("resamples", one(&self.resamples));
+        draft.set("runs", one(&self.runs));
+        draft.set("seed", one(&self.seed));
+        let inputs: Vec<PathBuf> = self.spec.iter().cloned().collect();
+        self.output.check(&inputs)?;
+        // What is wrong with flags is said before a device is opened.
+        let asked = CostSpec::of_draft(draft)?;
         let messages = Messages::new(self.output.quiet());
         let chosen = backend::choose(&self.backend, messages)?;
-        let asked = Asked {
-            law: self.law.clone(),
-            curve: self.curve.clone(),
-            n: self.n.clone(),
-            tests,
-            resamples: self.resamples,
-            runs: self.runs,
-            seed: self.seed,
-        };
-        let report = measure(&asked, &chosen, messages)?;
-        chosen.warn_of_failure(messages);
+        let report = measure(asked, &chosen, messages)?;
         self.output.write_cost(&report)?;
         Ok(DONE)
     }
 }
 
-/// What is to be measured, as texts.
-pub struct Asked {
-    pub law: String,
-    pub curve: String,
-    pub n: String,
-    pub tests: Vec<TestName>,
-    pub resamples: u32,
-    pub runs: u32,
-    pub seed: u64,
-}
-
 /// Measures run times on the CPU, and on the chosen GPU beside it.
 ///
 /// # Errors
-/// If law, curve or n do not read as such, or the device fails.
-pub fn measure(asked: &Asked, chosen: &Chosen, messages: Messages) -> Result<CostReport, Failure> {
-    // Law, curve and n are read as those of a simulation are.
-    let mut draft = Draft::default();
-    draft.set("law", vec![asked.law.clone()]);
-    draft.set("curve", vec![asked.curve.clone()]);
-    draft.set("n", vec![asked.n.clone()]);
-    let grid = draft.finish(Command::Power)?;
-    let points = grid.points()?;
-    if grid.law.len() != 1 || grid.curve.len() != 1 {
-        return Err(Failure::input("cost takes one --law and one --curve"));
-    }
-    let source: Source = points[0].source.clone();
-    let mut n: Vec<u32> = points.iter().map(|point| point.rows).collect();
-    n.sort_unstable();
+/// If law or curve cannot be used, or the device fails.
+pub fn measure(
+    (spec, source): (CostSpec, Source),
+    chosen: &Chosen,
+    messages: Messages,
+) -> Result<CostReport, Failure> {
     let spec = CostSpec {
-        law: grid.law[0].clone(),
-        curve: grid.curve[0].clone(),
-        n,
-        runs: asked.runs,
-        resamples: asked.resamples,
-        tests: if asked.tests.is_empty() {
-            vec![
-                TestName::Asymptotic,
-                TestName::FiniteSample,
-                TestName::SkceL,
-                TestName::SkceU,
-            ]
-        } else {
-            asked.tests.clone()
-        },
-        seed: asked.seed,
+        // Now that there are any.
         threads: rayon::current_num_threads(),
+        ..spec
     };
     let gpu = match chosen {
         Chosen::Cpu(_) => None,
@@ -138,22 +101,28 @@ pub fn measure(asked: &Asked, chosen: &Chosen, messages: Messages) -> Result<Cos
     };
     let by = computed_by(chosen);
     let progress = std::cell::RefCell::new(None);
-    let tell = |measured: &crate::experiment::cost::Measured, n: u32| {
+    let tell = |measured: &Measured, n: u32| {
         progress.replace(Some(
             messages.progress(format!("{} at n = {n}", measured.name())),
         ));
     };
-    cost(&spec, &source, &by, gpu, &tell).map_err(|error| match error {
-        CostError::Device(error) => Failure {
-            message: error.to_string(),
-            status: DEVICE_FAILED,
-        },
+    let report = cost(&spec, &source, &by, gpu, &tell).map_err(|error| match error {
+        CostError::Device(error) => Failure::device(error),
         error => Failure::input(error),
-    })
+    })?;
+    if let Chosen::Gpu(gpu) = chosen
+        && let Some(error) = gpu.failure()
+    {
+        // The CPU took over, and its times are not the device's.
+        return Err(Failure::device(format!(
+            "{error}; times of a device that fails are none. --backend cpu measures the CPU alone"
+        )));
+    }
+    Ok(report)
 }
 
-/// Writes run times where results go.
 impl Output {
+    /// Writes run times where results go.
     fn write_cost(&self, report: &CostReport) -> Result<(), Failure> {
         self.draw(|path| plot::write_figure(path, &plot::cost_figure(report)))?;
         self.write(|format, out| simulated::write_cost(format, report, out))

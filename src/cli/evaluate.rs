@@ -85,7 +85,8 @@ pub struct Evaluate {
     )]
     tests: Vec<TestChoice>,
     /// Resamples of tests and intervals [default: 999 for monte-carlo, adaptive, ks, kuiper and the
-    /// intervals subsample and bootstrap, all but subsample fewer beyond 200,000 rows; 100 for skce-u]
+    /// intervals subsample and bootstrap, all but subsample fewer beyond 200,000 rows, bootstrap of SKCE
+    /// with a Gaussian kernel fewer beyond 14,000; 100 for skce-u]
     #[arg(long, value_name = "B", value_parser = clap::value_parser!(u32).range(1..=MOST_RESAMPLES), allow_negative_numbers = true)]
     resamples: Option<u32>,
     /// Estimate SKCE, the squared kernel calibration error: unbiased, biased and linear
@@ -94,7 +95,7 @@ pub struct Evaluate {
     #[command(flatten)]
     kernel: KernelFlags,
     /// Intervals around rankECE: neighbour, concentration, subsample; the gate uses the first. Beside
-    /// them bootstrap: intervals of the binned estimates. Or none
+    /// them bootstrap: intervals of the binned estimates, and with --skce of unbiased SKCE. Or none
     #[arg(
         long,
         value_name = "LIST",
@@ -200,7 +201,7 @@ impl FromStr for TestChoice {
     }
 }
 
-/// An interval around rankECE, or the bootstrap of the binned estimates, or none.
+/// An interval around rankECE, or the bootstrap of the binned estimates and of SKCE, or none.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum IntervalChoice {
     None,

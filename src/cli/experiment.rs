@@ -156,16 +156,7 @@ impl Grid {
         command: Command,
         own: &[(&'static str, Vec<String>)],
     ) -> Result<Spec, Failure> {
-        let mut draft = match &self.spec {
-            None => Draft::default(),
-            Some(path) => {
-                let named = |error: &dyn std::fmt::Display| {
-                    Failure::input(format!("{}: {error}", path.display()))
-                };
-                let text = fs::read_to_string(path).map_err(|error| named(&error))?;
-                Draft::from_toml(command, &text).map_err(|error| named(&error))?
-            }
-        };
+        let mut draft = draft(self.spec.as_deref(), |text| Draft::from_toml(command, text))?;
         draft.set("law", self.law.clone());
         draft.set("curve", self.curve.clone());
         draft.set("n", self.n.clone());
@@ -207,6 +198,20 @@ impl Grid {
         }
         self.output.check(&inputs)
     }
+}
+
+/// What a file says, if one is named.
+pub fn draft(
+    path: Option<&Path>,
+    read: impl FnOnce(&str) -> Result<Draft, SpecError>,
+) -> Result<Draft, Failure> {
+    let Some(path) = path else {
+        return Ok(Draft::default());
+    };
+    let named =
+        |error: &dyn std::fmt::Display| Failure::input(format!("{}: {error}", path.display()));
+    let text = fs::read_to_string(path).map_err(|error| named(&error))?;
+    read(&text).map_err(|error| named(&error))
 }
 
 /// What computes, as results name it.

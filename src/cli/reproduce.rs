@@ -11,12 +11,14 @@ use super::experiment::{INTERRUPTED, Session, remove_state, with_suffix};
 use super::failure::{DONE, Failure};
 use super::messages::Messages;
 use super::output;
+use crate::experiment::cost::CostSpec;
 use crate::experiment::figures::{self, Across, PaperChart, PaperFigure};
-use crate::experiment::{ApproxReport, Columns, Command, Plan, Population, PowerReport, Sampler};
+use crate::experiment::{
+    ApproxReport, Columns, Command, Draft, Plan, Population, PowerCurve, PowerReport, Sampler,
+};
 use crate::model::{Law, Model};
 use crate::report::plot::{self, Axis, Chart, Figure, Scale};
 use crate::report::{Format, simulated};
-use crate::statistic::skce;
 
 /// Flags of `reproduce`.
 #[derive(Args, Clone, Debug)]
@@ -99,23 +101,26 @@ impl Reproduce {
     fn run_times(&self, chosen: &Chosen, messages: Messages) -> Result<(), Failure> {
         let name = figures::RUN_TIMES;
         messages.note(&format!("{name}: run times"));
-        let asked = cost::Asked {
-            law: "beta:0.5".to_owned(),
-            curve: "calibrated".to_owned(),
-            n: figures::TEST_ROWS.to_owned(),
-            tests: Vec::new(),
-            resamples: skce::RESAMPLES,
+        let mut draft = Draft::default();
+        for (key, value) in [
+            ("n", figures::TEST_ROWS.to_owned()),
+            ("tests", figures::RUN_TIME_TESTS.to_owned()),
             // Measurements beyond a thousand tell nothing more.
-            runs: self.replicates.unwrap_or(5).min(1000) as u32,
-            seed: self.seed,
-        };
-        let report = cost::measure(&asked, chosen, messages)?;
+            ("runs", self.replicates.unwrap_or(5).min(1000).to_string()),
+            ("seed", self.seed.to_string()),
+        ] {
+            draft.set(key, vec![value]);
+        }
+        let report = cost::measure(CostSpec::of_draft(draft)?, chosen, messages)?;
         let mut csv = Vec::new();
         simulated::write_cost(Format::Csv, &report, &mut csv)
             .map_err(|error| Failure::input(format!("cannot write the results: {error}")))?;
         let base = self.output.join(name);
         output::write(Some(&with_suffix(&base, ".csv")), &csv)?;
-        self.draw(&base, &plot::cost_figure(&report))
+        let mut figure = plot::cost_figure(&report);
+        let source = format!("{}, measured anew.", of_the_paper(name));
+        figure.caption.insert(0, source);
+        self.draw(&base, &figure)
     }
 
     fn names(&self) -> Result<Vec<&'static str>, Failure> {
@@ -241,6 +246,15 @@ impl Reproduce {
     }
 }
 
+/// What a figure is of: `Figure A4 of Chatterjee & Barber (arXiv 2609.13100)`.
+fn of_the_paper(name: &str) -> String {
+    if name == figures::POWER_STUDY {
+        return "A comparison of our own, of no paper".to_owned();
+    }
+    let name = name.replace("fig", "Figure ");
+    format!("{name} of Chatterjee & Barber (arXiv 2609.13100)")
+}
+
 /// The results of a figure's charts.
 #[derive(Default)]
 struct Drawn {
@@ -251,10 +265,7 @@ struct Drawn {
 
 impl Drawn {
     fn figure(&self, figure: &PaperFigure) -> Figure {
-        let name = figure.name.replace("fig", "Figure ");
-        let mut caption = vec![format!(
-            "{name} of Chatterjee & Barber (arXiv 2609.13100), simulated anew."
-        )];
+        let mut caption = vec![format!("{}, simulated anew.", of_the_paper(figure.name))];
         let (charts, legend): (Vec<Chart>, Vec<String>) = match figure.command {
             Command::Power => {
                 let reports = std::iter::zip(&figure.charts, &self.power);
@@ -266,7 +277,8 @@ impl Drawn {
                         .collect();
                     let mut drawn = plot::power_chart(chart.title.clone(), axis(chart), &curves);
                     if chart.small_rates {
-                        drawn.y = Axis::new("rejection rate", Scale::Linear).between(0.0, 0.1);
+                        let top = top_of_small_rates(&report.curves);
+                        drawn.y = Axis::new("rejection rate", Scale::Linear).between(0.0, top);
                     }
                     drawn
                 });
@@ -321,6 +333,13 @@ impl Drawn {
             caption,
         }
     }
+}
+
+/// Where the axis of small rates ends: at 0.1, or at the next twentieth above the largest rate.
+fn top_of_small_rates(curves: &[PowerCurve]) -> f64 {
+    let rates = curves.iter().flat_map(|curve| &curve.tests);
+    let largest = rates.map(|test| test.rate).fold(0.1, f64::max);
+    (largest * 20.0 - 1e-9).ceil() / 20.0
 }
 
 /// Where a point of a grid lies along the horizontal axis.

@@ -58,6 +58,9 @@ pub const NAMES: [&str; 9] = [
 /// The figure of run times, which are measured ([`super::cost`]) and not simulated.
 pub const RUN_TIMES: &str = "figA6";
 
+/// Its tests: rankECE (A) and (F), and SKCE over disjoint pairs and over all.
+pub const RUN_TIME_TESTS: &str = "asymptotic,finite-sample,skce-l,skce-u";
+
 /// Tests of the paper's figures.
 const TESTS: &str = "asymptotic,conditional,finite-sample,skce-l,skce-u";
 /// Rows of a sample in the paper's figures of tests and run times.

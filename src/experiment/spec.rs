@@ -238,17 +238,27 @@ impl Draft {
     /// # Errors
     /// If it is not TOML, or a key is not one of `command`, with the nearest one named.
     pub fn from_toml(command: Command, text: &str) -> Result<Self, SpecError> {
+        Draft::of_keys(command.name(), command.keys(), text)
+    }
+
+    /// The same for a command by its name and keys.
+    ///
+    /// # Errors
+    /// As above.
+    pub fn of_keys(
+        command: &str,
+        keys: &'static [&'static str],
+        text: &str,
+    ) -> Result<Self, SpecError> {
         let table: toml::Table = text
             .parse()
             .map_err(|error| SpecError::new(format!("not TOML: {error}")))?;
         let mut draft = Draft::default();
         for (key, value) in table {
-            let keys = command.keys();
             let Some(known) = keys.iter().find(|known| **known == key) else {
                 let names: Vec<String> = keys.iter().map(|&key| key.to_owned()).collect();
                 return Err(SpecError::new(format!(
-                    "`{key}` is no key of {}; known are {}",
-                    command.name(),
+                    "`{key}` is no key of {command}; known are {}",
                     nearest_first(&key, &names)
                 )));
             };
@@ -277,12 +287,19 @@ impl Draft {
         }
     }
 
-    /// The effective specification.
-    ///
-    /// # Errors
-    /// The first thing that is missing or wrong, and what to write instead.
-    pub fn finish(&self, command: Command) -> Result<Spec, SpecError> {
-        let mut law = self.expanded("law", |text| {
+    /// Gives a key that has no value one.
+    pub(super) fn set_default(&mut self, key: &'static str, value: &str) {
+        self.0.entry(key).or_insert_with(|| vec![value.to_owned()]);
+    }
+
+    /// Whether a key has a value.
+    pub(super) fn gives(&self, key: &str) -> bool {
+        !self.values(key).is_empty()
+    }
+
+    /// The laws in their canonical form, ranges written out.
+    pub(super) fn laws(&self) -> Result<Vec<String>, SpecError> {
+        self.expanded("law", |text| {
             // Names of files are taken as they are.
             let is_file = text.trim().starts_with("empirical");
             let texts = if is_file {
@@ -291,8 +308,21 @@ impl Draft {
                 expand(text)?
             };
             canonical::<Law>(&texts)
-        })?;
-        let curve = self.expanded("curve", |text| canonical::<Curve>(&expand(text)?))?;
+        })
+    }
+
+    /// The curves in their canonical form, ranges written out.
+    pub(super) fn curves(&self) -> Result<Vec<String>, SpecError> {
+        self.expanded("curve", |text| canonical::<Curve>(&expand(text)?))
+    }
+
+    /// The effective specification.
+    ///
+    /// # Errors
+    /// The first thing that is missing or wrong, and what to write instead.
+    pub fn finish(&self, command: Command) -> Result<Spec, SpecError> {
+        let mut law = self.laws()?;
+        let curve = self.curves()?;
         let population = distinct(self.values("population").to_vec());
         if population.is_empty() && law.is_empty() {
             law.push("uniform".to_owned());
@@ -400,7 +430,8 @@ impl Draft {
         })
     }
 
-    fn rows(&self, solving: bool) -> Result<Vec<u32>, SpecError> {
+    /// The numbers of rows, in the order given; none are given if they are looked for.
+    pub(super) fn rows(&self, solving: bool) -> Result<Vec<u32>, SpecError> {
         let rows = self.listed("n", |text| {
             text.parse::<u32>()
                 .ok()
@@ -420,7 +451,8 @@ impl Draft {
         }
     }
 
-    fn tests(&self, command: Command, solving: bool) -> Result<Vec<TestName>, SpecError> {
+    /// The tests that are named, each once.
+    pub(super) fn named_tests(&self) -> Result<Vec<TestName>, SpecError> {
         let names: Vec<String> = TestName::ALL.map(|name| name.to_string()).to_vec();
         let tests = self.listed("tests", |text| match text {
             "all" => Ok(TestName::ALL.to_vec()),
@@ -435,7 +467,11 @@ impl Draft {
                     )
                 }),
         })?;
-        let tests = distinct(tests.concat());
+        Ok(distinct(tests.concat()))
+    }
+
+    fn tests(&self, command: Command, solving: bool) -> Result<Vec<TestName>, SpecError> {
+        let tests = self.named_tests()?;
         Ok(match command {
             Command::Power if tests.is_empty() && solving => vec![TestName::Conditional],
             Command::Power if tests.is_empty() => TestName::OF_SUMS.to_vec(),
@@ -443,16 +479,23 @@ impl Draft {
         })
     }
 
-    /// Null resamples, of tests that need them.
-    fn resamples(&self, tests: &[TestName]) -> Result<Option<u32>, SpecError> {
-        let of_labels = tests.iter().any(|test| test.resamples_labels());
-        let needed = of_labels || tests.contains(&TestName::SkceU);
-        if !needed && !self.values("resamples").is_empty() {
+    /// Refuses a number of resamples where no test draws any.
+    pub(super) fn check_resampling(&self, tests: &[TestName]) -> Result<(), SpecError> {
+        let drawn = |test: &TestName| test.resamples_labels() || *test == TestName::SkceU;
+        if self.gives("resamples") && !tests.iter().any(drawn) {
             return Err(SpecError::new(
                 "resamples has no meaning for these tests; leave it out, or name a test that \
                  resamples (monte-carlo, adaptive, ks, kuiper, skce-u)",
             ));
         }
+        Ok(())
+    }
+
+    /// Null resamples, of tests that need them.
+    fn resamples(&self, tests: &[TestName]) -> Result<Option<u32>, SpecError> {
+        self.check_resampling(tests)?;
+        let of_labels = tests.iter().any(|test| test.resamples_labels());
+        let needed = of_labels || tests.contains(&TestName::SkceU);
         let default = if of_labels {
             DEFAULT_RESAMPLES
         } else {
@@ -521,7 +564,8 @@ impl Draft {
         }
     }
 
-    fn whole(
+    /// The one whole number of a key.
+    pub(super) fn whole(
         &self,
         key: &str,
         default: u64,

@@ -105,6 +105,19 @@ pub fn drawn_counts(key: Key, resample: u32, rows: usize) -> Vec<f64> {
     counts
 }
 
+/// The mean of h over the pairs of draws that are different rows, `ranks` the row of each draw; none if
+/// there are no such pairs.
+pub fn bootstrap_unbiased(h: &[Vec<f64>], ranks: &[usize]) -> Option<f64> {
+    let others = |&i: &usize| {
+        ranks
+            .iter()
+            .filter(move |&&j| j != i)
+            .map(move |&j| h[i][j])
+    };
+    let terms: Vec<f64> = ranks.iter().flat_map(others).collect();
+    (!terms.is_empty()).then(|| sum(terms.iter().copied()) / terms.len() as f64)
+}
+
 /// The signs of wild resample `resample`: plus where the first word of counter (row, resample) is at
 /// least 2³¹.
 pub fn drawn_signs(key: Key, resample: u32, rows: usize) -> Vec<f64> {

@@ -12,7 +12,8 @@
 //! `…_resamples`, `…_undefined`, `…_note`; for each binning `ece_l1_equal_width_right_10` and so on,
 //! and for its intervals `ece_l1_bootstrap_lower_equal_width_right_10` and so on; then, if asked for,
 //! `skce_kernel`, `skce_bandwidth_rule`, `skce_bandwidth`, `skce_unbiased`, `skce_biased`,
-//! `skce_linear`, `skce_null`, `skce_undefined`; then `gate_limit`, `version`, `seed`, `alpha`. Signs other than letters and digits become `_` in
+//! `skce_linear`, `skce_null`, `skce_undefined`, and of its interval `skce_unbiased_bootstrap_lower` and
+//! so on; then `gate_limit`, `version`, `seed`, `alpha`. Signs other than letters and digits become `_` in
 //! these names (`finite_sample_p_value`), never in those of group columns. The bins themselves are
 //! in JSON only.
 
@@ -71,6 +72,7 @@ fn columns(evaluation: &Evaluation) -> Vec<Column<'_>> {
     columns.extend(binning_columns(results));
     if results.iter().any(|r| r.skce.is_some()) {
         columns.extend(skce_columns());
+        columns.extend(skce_interval_columns(results));
     }
     let limit = evaluation.gate.map(|gate| gate.limit);
     columns.push(Column::new("gate_limit", move |_| number(limit)));
@@ -221,6 +223,22 @@ fn skce_columns() -> Vec<Column<'static>> {
         }),
         column("skce_undefined", |s| optional(s.undefined.as_ref())),
     ]
+}
+
+/// Five columns for each interval of SKCE.
+fn skce_interval_columns(results: &[Evaluated]) -> Vec<Column<'static>> {
+    let skce = results.iter().filter_map(|r| r.skce.as_ref());
+    let all = skce.flat_map(|s| s.intervals.iter().map(|i| (i.estimator, i.interval.method)));
+    let columns = distinct(all).into_iter().flat_map(|(estimator, method)| {
+        let of = move |r: &Evaluated| {
+            let mut intervals = r.skce.as_ref()?.intervals.iter();
+            let found =
+                intervals.find(|i| i.estimator == estimator && i.interval.method == method)?;
+            Some(found.interval.clone())
+        };
+        columns_of_interval(&format!("skce_{estimator}_{}", identifier(method)), "", of)
+    });
+    columns.collect()
 }
 
 /// Seven columns for each binning, and five for the interval of each estimate.

@@ -213,12 +213,19 @@ fn write_skce(skce: &SkceEstimates, out: &mut impl Write) -> io::Result<()> {
         return fact("  undefined", why, out);
     }
     for (name, value) in [
-        ("  unbiased", skce.unbiased),
-        ("  biased", skce.biased),
-        ("  linear", skce.linear),
+        ("unbiased", skce.unbiased),
+        ("biased", skce.biased),
+        ("linear", skce.linear),
     ] {
         if let Some(value) = value {
-            fact(name, &significant(value), out)?;
+            fact(&format!("  {name}"), &significant(value), out)?;
+        }
+        for own in skce.intervals.iter().filter(|own| own.estimator == name) {
+            let interval = &own.interval;
+            let ends = interval_for_people(interval);
+            let level = percent(interval.level);
+            let value = format!("{ends}, {}", interval_method(interval));
+            fact(&format!("    {level} interval"), &value, out)?;
         }
     }
     Ok(())

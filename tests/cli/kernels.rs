@@ -1,4 +1,4 @@
-//! SKCE, its tests and run times on the command line.
+//! SKCE and its tests on the command line.
 
 use super::program::{Files, NFL, assert_close, evaluate, has_adapter, rankece};
 
@@ -43,6 +43,57 @@ fn skce_and_its_tests_are_in_every_format() {
     // Nobody asked: nothing.
     let json = evaluate(&format!("{NFL} --format json")).done().json();
     assert!(json["results"][0]["skce"].is_null());
+}
+
+#[test]
+fn the_bootstrap_interval_of_skce_is_in_every_format() {
+    let flags =
+        "--skce --kernel laplace --bandwidth 0.2 --interval neighbour,bootstrap --tests none";
+    let run = |format: &str| {
+        let run = evaluate(&format!("{NFL} {flags} --format {format}"));
+        run.done()
+    };
+    let json = run("json").json();
+    let intervals = json["results"][0]["skce"]["intervals"]
+        .as_array()
+        .expect("a list")
+        .clone();
+    assert_eq!(intervals.len(), 1);
+    let interval = &intervals[0];
+    assert_eq!(
+        (&interval["estimator"], &interval["method"]),
+        (&"unbiased".into(), &"bootstrap".into())
+    );
+    assert_eq!(
+        (&interval["level"], &interval["resamples"]),
+        (&0.95.into(), &999.into())
+    );
+    let (lower, upper) = (interval["lower"].as_f64(), interval["upper"].as_f64());
+    assert!(
+        lower < Some(0.000_369_156) && upper > Some(0.000_369_157),
+        "{interval}"
+    );
+    let csv = run("csv").stdout;
+    assert!(csv.contains("skce_unbiased_bootstrap_lower,"), "{csv}");
+    let table = run("table").stdout;
+    let mut lines = table
+        .lines()
+        .skip_while(|line| !line.starts_with("    unbiased"));
+    let below = lines.nth(1).expect("a line below");
+    assert!(
+        below.contains("95 % interval") && below.contains("bootstrap (999 resamples)"),
+        "{table}"
+    );
+    // Without --skce, and without the bootstrap, there is none.
+    for flags in ["--tests skce-u --interval neighbour,bootstrap", "--skce"] {
+        let json = evaluate(&format!("{NFL} {flags} --format json"))
+            .done()
+            .json();
+        assert_eq!(
+            json["results"][0]["skce"]["intervals"],
+            serde_json::json!([])
+        );
+    }
 }
 
 #[test]
@@ -99,34 +150,6 @@ fn power_of_tests_with_a_kernel_is_the_same_in_shards() {
 }
 
 #[test]
-fn cost_measures_every_way_of_every_test() {
-    let flags = "cost --n 50,100 --runs 1 --resamples 5 --backend cpu --quiet --format";
-    let run = |format| rankece(flags.split_whitespace().chain([format])).done();
-    let json = run("json").json();
-    let rows = json["rows"].as_array().expect("a list");
-    // Two tests of neighbours, two kernels of skce-l, three nulls by three ways of skce-u; two n each.
-    assert_eq!(rows.len(), 2 * (2 + 2 + 9));
-    for row in rows {
-        assert!(
-            row["seconds"].as_f64().is_some_and(|seconds| seconds > 0.0),
-            "{row}"
-        );
-        assert!(row["least"].as_f64() <= row["seconds"].as_f64());
-    }
-    assert_eq!(json["slopes"].as_array().expect("a list").len(), 13);
-    assert!(
-        run("csv")
-            .stdout
-            .contains("skce-u,laplace,wild,recursion,cpu,100,")
-    );
-    assert!(
-        run("table")
-            .stdout
-            .contains("skce-u laplace wild recursion")
-    );
-}
-
-#[test]
 fn a_gpu_gives_the_p_values_of_the_cpu_and_nearly_its_estimates() {
     if !has_adapter() {
         return;
@@ -164,18 +187,4 @@ fn power_with_kernels_counts_the_same_rejections_on_a_gpu() {
         rankece(flags).done().json()["curves"].clone()
     };
     assert_eq!(run("cpu"), run("gpu"));
-}
-
-#[test]
-fn cost_on_a_gpu_measures_sums_over_pairs_beside_the_cpu() {
-    if !has_adapter() {
-        return;
-    }
-    let flags =
-        "cost --n 50 --runs 1 --resamples 5 --tests skce-u --backend gpu --quiet --format json";
-    let json = rankece(flags.split_whitespace()).done().json();
-    let rows = json["rows"].as_array().expect("a list");
-    let gpu = rows.iter().filter(|row| row["backend"] == "gpu");
-    // Three nulls; the Gaussian kernel, and all pairs of the Laplace kernel.
-    assert_eq!((rows.len(), gpu.count()), (9 + 6, 6));
 }

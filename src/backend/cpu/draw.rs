@@ -8,8 +8,20 @@ const LANES: usize = 32;
 
 /// Draws rows `0..uniform.len()` of replicate `replicate_low` under `key`.
 pub fn draw(key: Key, replicate_low: u32, uniform: &mut [u32], label: &mut [u32]) {
+    draw_from(key, 0, replicate_low, uniform, label);
+}
+
+/// The same for as many rows from `first_row` on.
+pub fn draw_from(
+    key: Key,
+    first_row: u32,
+    replicate_low: u32,
+    uniform: &mut [u32],
+    label: &mut [u32],
+) {
     super::simd::dispatch!(draw_body(
         key: Key,
+        first_row: u32,
         replicate_low: u32,
         uniform: &mut [u32],
         label: &mut [u32]
@@ -17,10 +29,10 @@ pub fn draw(key: Key, replicate_low: u32, uniform: &mut [u32], label: &mut [u32]
 }
 
 #[inline(always)]
-fn draw_body(key: Key, replicate_low: u32, uniform: &mut [u32], label: &mut [u32]) {
+fn draw_body(key: Key, first_row: u32, replicate_low: u32, uniform: &mut [u32], label: &mut [u32]) {
     let (blocks, rest) = uniform.as_chunks_mut::<LANES>();
     let (label_blocks, label_rest) = label.as_chunks_mut::<LANES>();
-    let mut row = 0u32;
+    let mut row = first_row;
     for (uniform, label) in std::iter::zip(blocks, label_blocks) {
         block(key, row, replicate_low, uniform, label);
         row = row.wrapping_add(LANES as u32);
@@ -129,6 +141,16 @@ mod tests {
             for row in 0..rows {
                 assert_eq!([uniform[row], label[row]], threefry(key, [row as u32, 77]));
             }
+            let (mut later, mut later_label) = (vec![0; rows / 2], vec![0; rows / 2]);
+            draw_from(
+                key,
+                (rows - rows / 2) as u32,
+                77,
+                &mut later,
+                &mut later_label,
+            );
+            assert_eq!(later, uniform[rows - rows / 2..]);
+            assert_eq!(later_label, label[rows - rows / 2..]);
         }
     }
 

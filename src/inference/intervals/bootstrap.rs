@@ -24,7 +24,12 @@ pub fn percentile(mut estimates: Vec<f64>, alpha: f64) -> Interval {
 
 /// The interval of an estimate that there is none of, as there are no rows.
 pub fn no_rows(alpha: f64) -> Interval {
-    interval(BOOTSTRAP, alpha, Err("there are no rows".into()))
+    undefined("there are no rows".into(), alpha)
+}
+
+/// The interval that there is none of, and why.
+pub fn undefined(why: String, alpha: f64) -> Interval {
+    interval(BOOTSTRAP, alpha, Err(why))
 }
 
 fn ends(ascending: &[f64], alpha: f64) -> Result<(f64, f64), String> {

@@ -11,7 +11,7 @@ use std::str::FromStr;
 use crate::backend::{SegmentSums, Ties};
 use crate::evaluation::Interval;
 
-pub use bootstrap::{BOOTSTRAP, no_rows, percentile};
+pub use bootstrap::{BOOTSTRAP, no_rows, percentile, undefined};
 pub use concentration::concentration;
 pub use neighbour::neighbour;
 pub use subsample::{SubsampleEstimates, subsample, subsample_rows};
@@ -64,13 +64,13 @@ pub enum IntervalNameError {
          estimates lie far above the true value (at n = 1000 a nominal 95 % interval covered it \
          in 0 % of trials); use `neighbour`, or `subsample`, which draws without replacement. \
          Named beside one of them, as in `neighbour,bootstrap`, it gives intervals of the binned \
-         estimates, for which it is right"
+         estimates, and with --skce of unbiased SKCE, for which it is right"
     )]
     Bootstrap,
     /// Anything else.
     #[error(
         "no interval is named `{0}`; there are `neighbour`, `concentration` and `subsample` around \
-         rankECE, `bootstrap` of the binned estimates, and `none`"
+         rankECE, `bootstrap` of the binned estimates and of SKCE, and `none`"
     )]
     Unknown(String),
 }

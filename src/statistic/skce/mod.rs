@@ -15,7 +15,8 @@ pub use bandwidth::{Bandwidth, NoBandwidth, median_distance};
 
 use crate::backend::DeviceError;
 use crate::backend::kernels::{
-    Kernel, Method, PairSummer, Scaled, SkceNull, SkceResamples, SkceSample, SkceSums, SortedRows,
+    Kernel, Method, PairSummer, Scaled, SkceBootstrapSums, SkceNull, SkceResamples, SkceSample,
+    SkceSums, SortedRows,
 };
 use crate::random::{Key, Stream};
 
@@ -129,7 +130,7 @@ impl Skce {
     }
 
     /// The kernel with its bandwidth, if there is one.
-    fn scaled(&self) -> Option<Scaled> {
+    pub fn scaled(&self) -> Option<Scaled> {
         let kernel = self.kernel;
         let scaled = |bandwidth| Scaled { kernel, bandwidth };
         self.bandwidth.ok().map(scaled)
@@ -176,6 +177,17 @@ impl Skce {
         let pairs = self.pairs.filter(|pairs| pairs.count > 0)?;
         Some(pairs.mean)
     }
+}
+
+/// The mean of h over the pairs of draws of a bootstrap resample of n rows that are different rows of
+/// the sample: Σ_{i≠j} C_i C_j h_ij / Σ_{i≠j} C_i C_j. None if one row was drawn n times.
+///
+/// Pairs of a row with itself are left out, as from `skce_u` of the sample: they would add h_ii = D_i²,
+/// and move the estimates of resamples to `skce_b` on average, which is above `skce_u`.
+pub fn resampled_unbiased(rows: u64, sums: &SkceBootstrapSums) -> Option<f64> {
+    let n = rows as f64;
+    let pairs = n * n - sums.same_row_pairs;
+    (pairs > 0.0).then(|| (sums.all - sums.same_row) / pairs)
 }
 
 /// A sample on its way through a backend.

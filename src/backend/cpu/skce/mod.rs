@@ -1,9 +1,12 @@
 //! Pair sums of a kernel on the CPU.
 
+mod bootstrap;
+pub(in crate::backend) mod drawn;
 mod drawn_rows;
 mod exp;
 mod recursion;
 pub(in crate::backend) mod resample;
+mod resampling;
 mod tiled;
 
 use rayon::prelude::*;
@@ -13,17 +16,21 @@ use crate::backend::DeviceError;
 use crate::backend::kernels::{
     Kernel, Method, PairSummer, Scaled, SkceResamples, SkceSample, SkceSums, SortedRows,
 };
+pub use bootstrap::bootstrap_sums;
+use drawn::Drawn;
 pub use drawn_rows::drawn_rows;
 use exp::exp_of_negative;
-use resample::{Resampler, Words};
+use resample::Resampler;
+use resampling::{Resampling, Vectors};
 
 /// Vectors side by side, one in each lane.
 pub(in crate::backend) const LANES: usize = 8;
 /// One number of each of [`LANES`] vectors.
 pub(in crate::backend) type Lanes = [f64; LANES];
 
-/// Numbers of lanes that are held at once: 32 MB, whatever n is.
-const MOST_AT_ONCE: usize = 1 << 19;
+/// Words of resamples ([`Drawn`]) that are held at once: 6 MB, or 16 bytes a row where that is more.
+/// Each time the kernel is computed anew.
+const MOST_AT_ONCE: usize = 3 << 19;
 
 impl PairSummer for Cpu {
     fn pair_sums(&self, samples: &[SkceSample<'_>]) -> Result<Vec<SkceSums>, DeviceError> {
@@ -90,21 +97,17 @@ impl<'a> Exact<'a> {
         resampler: &Resampler<'_>,
         which: &[u32],
     ) -> Vec<f64> {
-        let groups = self.rows.confidence.len();
-        let blocks = which.len().div_ceil(LANES);
-        let at_once = (MOST_AT_ONCE / groups).clamp(1, blocks.max(1));
-        let mut vectors = vec![[0.0; LANES]; groups * at_once];
         let mut statistics = Vec::with_capacity(which.len());
-        for which in which.chunks(at_once * LANES) {
-            let vectors = &mut vectors[..which.len().div_ceil(LANES) * groups];
-            let diagonals: Vec<Lanes> = vectors
-                .par_chunks_mut(groups)
-                .zip(which.par_chunks(LANES))
-                .map_init(Words::default, |words, (vectors, own)| {
-                    resampler.fill(own, vectors, words)
+        for which in at_once(self.rows.rows(), which) {
+            let (drawn, diagonals): (Vec<Drawn>, Vec<Lanes>) = which
+                .par_chunks(LANES)
+                .map(|own| {
+                    let mut drawn = Drawn::default();
+                    let diagonals = resampler.draw(own, &mut drawn);
+                    (drawn, diagonals)
                 })
-                .collect();
-            let values = self.forms.of_many(vectors);
+                .unzip();
+            let values = self.forms.of_many(resampler.resampling(), &drawn);
             let of_lanes = std::iter::zip(values.as_flattened(), diagonals.as_flattened());
             let statistic = |(&value, &diagonal)| resampler.statistic(value, diagonal);
             // The last block may have lanes without a resample.
@@ -112,6 +115,14 @@ impl<'a> Exact<'a> {
         }
         statistics
     }
+}
+
+/// Resamples in parts that are held at once, of whole blocks and about one size.
+fn at_once(rows: usize, which: &[u32]) -> std::slice::Chunks<'_, u32> {
+    let fitting = (MOST_AT_ONCE / rows.max(1)).max(4);
+    let blocks = which.len().div_ceil(LANES).max(1);
+    let parts = blocks.div_ceil(fitting);
+    which.chunks(blocks.div_ceil(parts) * LANES)
 }
 
 /// Quadratic forms aᵀKa, K_gh the kernel of two of the distinct confidences.
@@ -141,11 +152,12 @@ impl<'a> Forms<'a> {
         }
     }
 
-    /// Of consecutive blocks of vectors, each as long as the list of confidences.
-    fn of_many(&self, vectors: &[Lanes]) -> Vec<Lanes> {
+    /// Of blocks of resamples.
+    fn of_many(&self, resampling: &Resampling<'_>, drawn: &[Drawn]) -> Vec<Lanes> {
+        let vectors = Vectors::new(resampling, drawn);
         match self {
             Forms::Pairs { scaled, confidence } => tiled::forms(*scaled, confidence, vectors),
-            Forms::Recursion { decay } => recursion::forms(decay, vectors),
+            Forms::Recursion { decay } => recursion::forms(decay, &vectors),
         }
     }
 }

@@ -3,6 +3,7 @@
 
 use rayon::prelude::*;
 
+use super::resampling::Vectors;
 use super::{LANES, Lanes};
 
 /// For each confidence the kernel from it to the one before; 0 for the first.
@@ -25,28 +26,39 @@ pub fn form(decay: &[f64], vector: &[f64]) -> f64 {
 }
 
 /// The same of many vectors, a block of lanes in each task.
-pub fn forms(decay: &[f64], vectors: &[Lanes]) -> Vec<Lanes> {
-    vectors
-        .par_chunks(decay.len().max(1))
-        .map(|block| block_forms(decay, block))
+pub fn forms(decay: &[f64], vectors: &Vectors<'_>) -> Vec<Lanes> {
+    (0..vectors.blocks())
+        .into_par_iter()
+        .map(|block| block_forms(decay, vectors, block))
         .collect()
 }
 
-fn block_forms(decay: &[f64], block: &[Lanes]) -> Lanes {
+fn block_forms(decay: &[f64], vectors: &Vectors<'_>, block: usize) -> Lanes {
     crate::backend::cpu::simd::dispatch!(block_forms_body(
         decay: &[f64],
-        block: &[Lanes]
+        vectors: &Vectors<'_>,
+        block: usize
     ) -> Lanes)
 }
 
+/// Groups whose vectors are made at a time: 8 KB.
+const GROUPS: usize = 128;
+
 #[inline(always)]
-fn block_forms_body(decay: &[f64], block: &[Lanes]) -> Lanes {
+fn block_forms_body(decay: &[f64], vectors: &Vectors<'_>, block: usize) -> Lanes {
     let (mut sums, mut before) = ([0.0; LANES], [0.0; LANES]);
-    for (&decay, a) in std::iter::zip(decay, block) {
-        for lane in 0..LANES {
-            before[lane] *= decay;
-            sums[lane] = a[lane].mul_add(2f64.mul_add(before[lane], a[lane]), sums[lane]);
-            before[lane] += a[lane];
+    let mut memory = [[0.0; LANES]; GROUPS];
+    let mut first = 0;
+    for decay in decay.chunks(GROUPS) {
+        let groups = first..first + decay.len();
+        let made = vectors.at(block, groups, &mut memory[..decay.len()]);
+        first += decay.len();
+        for (&decay, a) in std::iter::zip(decay, made) {
+            for lane in 0..LANES {
+                before[lane] *= decay;
+                sums[lane] = a[lane].mul_add(2f64.mul_add(before[lane], a[lane]), sums[lane]);
+                before[lane] += a[lane];
+            }
         }
     }
     sums

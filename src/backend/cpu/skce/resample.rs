@@ -10,50 +10,35 @@
 //! - wild: w = ±1, Q(a) - Σ D_i², against n(n-1)·skce_u = Q₀ - Σ D²;
 //! - Monte Carlo: residuals of new labels, Q(a) - Σ D*_i², against the same.
 
-use super::{LANES, Lanes};
-use crate::backend::cpu::draw::draw;
+use super::Lanes;
+use super::drawn::Drawn;
+use super::resampling::{Law, Resampling};
 use crate::backend::kernels::{SkceNull, SkceResamples, SortedRows};
-use crate::predictions::Dtype;
-use crate::random::Key;
 
 /// Turns resamples into vectors, and forms into statistics.
 pub struct Resampler<'a> {
     rows: &'a SortedRows,
     null: SkceNull,
-    key: Key,
+    resampling: Resampling<'a>,
     /// Σ_{i,j} h_ij and Σ_i h_ii of the sample.
     all: f64,
     diagonal: f64,
-    /// The confidence of each group in Q30.
-    chance: Vec<u32>,
-    /// The residual of each row.
-    residual: Vec<f64>,
-}
-
-/// Memory that resamples share: the two words of each row, and counts.
-#[derive(Default)]
-pub struct Words {
-    first: Vec<u32>,
-    second: Vec<u32>,
-    counts: Vec<u32>,
 }
 
 impl<'a> Resampler<'a> {
     pub fn new(rows: &'a SortedRows, resamples: &SkceResamples, all: f64, diagonal: f64) -> Self {
-        let confidences = rows.confidence.iter();
-        let of_rows = std::iter::zip(&rows.confidence, &rows.size)
-            .flat_map(|(&confidence, &size)| std::iter::repeat_n(confidence, size as usize));
         Resampler {
             rows,
             null: resamples.null,
-            key: resamples.words_key(),
+            resampling: Resampling::new(rows, Law::from(resamples.null), resamples.words_key()),
             all,
             diagonal,
-            residual: std::iter::zip(&rows.label, of_rows)
-                .map(|(&label, confidence)| f64::from(u8::from(label)) - confidence)
-                .collect(),
-            chance: confidences.map(|z| Dtype::F64.q30(z.to_bits())).collect(),
         }
+    }
+
+    /// What the resamples are made of.
+    pub fn resampling(&self) -> &Resampling<'a> {
+        &self.resampling
     }
 
     /// What statistics of resamples are held against.
@@ -80,87 +65,20 @@ impl<'a> Resampler<'a> {
         self.observed() - 1e-12 * self.rows.magnitudes().powi(2)
     }
 
-    /// Writes the vectors of resamples, at most [`LANES`] of them, one in each lane, and gives their
-    /// diagonals. Lanes without a resample are left as they are.
-    pub fn fill(&self, resamples: &[u32], vectors: &mut [Lanes], words: &mut Words) -> Lanes {
-        let rows = self.rows.rows();
-        words.first.resize(rows, 0);
-        words.second.resize(rows, 0);
-        let mut diagonals = [0.0; LANES];
-        for (lane, (diagonal, &resample)) in diagonals.iter_mut().zip(resamples).enumerate() {
-            draw(self.key, resample, &mut words.first, &mut words.second);
-            *diagonal = match self.null {
-                SkceNull::Multinomial => self.multinomial(words, lane, vectors),
-                SkceNull::Wild => self.wild(words, lane, vectors),
-                SkceNull::MonteCarlo => self.monte_carlo(words, lane, vectors),
-            };
+    /// Draws resamples, at most [`super::LANES`] of them, one in each lane, and gives their diagonals.
+    pub fn draw(&self, resamples: &[u32], drawn: &mut Drawn) -> Lanes {
+        self.resampling.draw(resamples, drawn);
+        match self.null {
+            SkceNull::Multinomial => self.resampling.squares(drawn),
+            SkceNull::Wild => [self.diagonal; super::LANES],
+            SkceNull::MonteCarlo => self.resampling.new_squares(drawn),
         }
+    }
+
+    /// The same, and writes the vectors of the resamples.
+    pub fn fill(&self, resamples: &[u32], vectors: &mut [Lanes], drawn: &mut Drawn) -> Lanes {
+        let diagonals = self.draw(resamples, drawn);
+        self.resampling.vectors(drawn, 0..vectors.len(), vectors);
         diagonals
-    }
-
-    fn multinomial(&self, words: &mut Words, lane: usize, vectors: &mut [Lanes]) -> f64 {
-        let rows = self.rows.rows();
-        words.counts.clear();
-        words.counts.resize(rows, 0);
-        for (&low, &high) in std::iter::zip(&words.first, &words.second) {
-            let word = u64::from(high) << 32 | u64::from(low);
-            let row = (u128::from(word) * rows as u128) >> 64;
-            // A row is drawn at most n < 2³² times.
-            words.counts[row as usize] += 1;
-        }
-        let shift = 1.0 / rows as f64 - 1.0;
-        let mut diagonal = 0.0;
-        for (&count, residual) in std::iter::zip(&words.counts, &self.residual) {
-            diagonal += f64::from(count) * (residual * residual);
-        }
-        let weight = |row: usize| f64::from(words.counts[row]) + shift;
-        self.weighted(weight, lane, vectors);
-        diagonal
-    }
-
-    fn wild(&self, words: &Words, lane: usize, vectors: &mut [Lanes]) -> f64 {
-        let sign = |row: usize| {
-            if words.first[row] >> 31 == 1 {
-                1.0
-            } else {
-                -1.0
-            }
-        };
-        self.weighted(sign, lane, vectors);
-        self.diagonal
-    }
-
-    /// Writes the sum of weighted residuals of each group.
-    #[inline(always)]
-    fn weighted(&self, weight: impl Fn(usize) -> f64, lane: usize, vectors: &mut [Lanes]) {
-        if vectors.len() == self.residual.len() {
-            // No ties: a group is a row.
-            for (row, (vector, residual)) in std::iter::zip(vectors, &self.residual).enumerate() {
-                vector[lane] = weight(row) * residual;
-            }
-            return;
-        }
-        let mut first = 0;
-        for (vector, &size) in std::iter::zip(vectors, &self.rows.size) {
-            let rows = first..first + size as usize;
-            first = rows.end;
-            vector[lane] = rows.map(|row| weight(row) * self.residual[row]).sum();
-        }
-    }
-
-    fn monte_carlo(&self, words: &Words, lane: usize, vectors: &mut [Lanes]) -> f64 {
-        let mut diagonal = 0.0;
-        let mut first = 0;
-        for (group, vector) in vectors.iter_mut().enumerate() {
-            let (z, size) = (self.rows.confidence[group], self.rows.size[group] as usize);
-            let chance = self.chance[group];
-            let drawn = words.second[first..first + size].iter();
-            let positives = drawn.filter(|&&word| word >> 2 < chance).count() as f64;
-            let negatives = size as f64 - positives;
-            vector[lane] = positives - size as f64 * z;
-            diagonal += positives * (1.0 - z).powi(2) + negatives * z * z;
-            first += size;
-        }
-        diagonal
     }
 }

@@ -8,6 +8,7 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
+use super::resampling::Vectors;
 use super::{LANES, Lanes, exponent_scale, gaussian, laplace};
 use crate::backend::cpu::simd::dispatch;
 use crate::backend::kernels::{Kernel, Scaled};
@@ -22,16 +23,16 @@ const TOGETHER: usize = 4;
 /// A tile of the kernel matrix.
 type Tile = [[f64; COLUMNS]; ROWS];
 
-/// The tasks: consecutive blocks of rows.
-fn tasks(rows: usize) -> impl IndexedParallelIterator<Item = Range<usize>> {
-    (0..rows.div_ceil(ROWS))
+/// The tasks of some rows: consecutive blocks of them.
+fn tasks(rows: Range<usize>) -> impl IndexedParallelIterator<Item = Range<usize>> {
+    (0..rows.len().div_ceil(ROWS))
         .into_par_iter()
-        .map(move |task| task * ROWS..rows.min((task + 1) * ROWS))
+        .map(move |task| rows.start + task * ROWS..rows.end.min(rows.start + (task + 1) * ROWS))
 }
 
 /// aᵀKa.
 pub fn form(scaled: Scaled, confidence: &[f64], vector: &[f64]) -> f64 {
-    let parts: Vec<f64> = tasks(confidence.len())
+    let parts: Vec<f64> = tasks(0..confidence.len())
         .map(|rows| form_of_rows(scaled, confidence, vector, rows))
         .collect();
     parts.iter().sum()
@@ -86,21 +87,28 @@ fn row_sum(others: &[f64], weights: &[f64], kernel: impl Fn(f64) -> f64) -> f64 
     sums.iter().sum::<f64>() + last
 }
 
-/// aᵀKa of many vectors together: consecutive blocks of lanes, each as long as `confidence`.
-pub fn forms(scaled: Scaled, confidence: &[f64], vectors: &[Lanes]) -> Vec<Lanes> {
-    let blocks = vectors.len() / confidence.len().max(1);
-    let parts: Vec<Vec<Lanes>> = tasks(confidence.len())
-        .map(|rows| {
-            let mut sums = vec![[0.0; LANES]; blocks];
-            forms_of_rows(scaled, confidence, vectors, rows, &mut sums);
-            sums
-        })
-        .collect();
-    let mut sums = vec![[0.0; LANES]; blocks];
-    for part in parts {
-        for (sums, part) in std::iter::zip(&mut sums, part) {
-            for lane in 0..LANES {
-                sums[lane] += part[lane];
+/// Tasks whose parts are held until they are added up, for each thread.
+const TASKS_HELD: usize = 64;
+
+/// aᵀKa of many vectors together.
+pub fn forms(scaled: Scaled, confidence: &[f64], vectors: Vectors<'_>) -> Vec<Lanes> {
+    let vectors = &vectors.made_if_few();
+    let mut sums = vec![[0.0; LANES]; vectors.blocks()];
+    // Parts of all tasks together would take more memory than the sample.
+    let held = ROWS * TASKS_HELD * rayon::current_num_threads();
+    for first in (0..confidence.len()).step_by(held) {
+        let parts: Vec<Vec<Lanes>> = tasks(first..confidence.len().min(first + held))
+            .map(|rows| {
+                let mut sums = vec![[0.0; LANES]; vectors.blocks()];
+                forms_of_rows(scaled, confidence, vectors, rows, &mut sums);
+                sums
+            })
+            .collect();
+        for part in parts {
+            for (sums, part) in std::iter::zip(&mut sums, part) {
+                for lane in 0..LANES {
+                    sums[lane] += part[lane];
+                }
             }
         }
     }
@@ -111,14 +119,14 @@ pub fn forms(scaled: Scaled, confidence: &[f64], vectors: &[Lanes]) -> Vec<Lanes
 fn forms_of_rows(
     scaled: Scaled,
     confidence: &[f64],
-    vectors: &[Lanes],
+    vectors: &Vectors<'_>,
     rows: Range<usize>,
     sums: &mut [Lanes],
 ) {
     dispatch!(forms_of_rows_body(
         scaled: Scaled,
         confidence: &[f64],
-        vectors: &[Lanes],
+        vectors: &Vectors<'_>,
         rows: Range<usize>,
         sums: &mut [Lanes]
     ) -> ())
@@ -128,13 +136,19 @@ fn forms_of_rows(
 fn forms_of_rows_body(
     scaled: Scaled,
     confidence: &[f64],
-    vectors: &[Lanes],
+    vectors: &Vectors<'_>,
     rows: Range<usize>,
     sums: &mut [Lanes],
 ) {
     let groups = confidence.len();
     let scale = exponent_scale(scaled);
     let mut tile: Tile = [[0.0; COLUMNS]; ROWS];
+    // What vectors have at the rows, block after block, and what one block has at the columns.
+    let mut left = vec![[0.0; LANES]; rows.len() * sums.len()];
+    let mut right = [[0.0; LANES]; COLUMNS];
+    for (block, left) in left.chunks_exact_mut(rows.len()).enumerate() {
+        left.copy_from_slice(vectors.at(block, rows.clone(), &mut right[..rows.len()]));
+    }
     // The square on the diagonal holds every pair twice already.
     let mut columns = rows.clone();
     let mut times = 1.0;
@@ -155,12 +169,10 @@ fn forms_of_rows_body(
                 }
             }
         }
-        for (vectors, sums) in std::iter::zip(vectors.chunks_exact(groups), &mut *sums) {
-            let sum = tile_form(
-                &tile[..rows.len()],
-                &vectors[rows.clone()],
-                &vectors[columns.clone()],
-            );
+        let blocks = std::iter::zip(left.chunks_exact(rows.len()), &mut *sums);
+        for (block, (left, sums)) in blocks.enumerate() {
+            let right = vectors.at(block, columns.clone(), &mut right[..width]);
+            let sum = tile_form(&tile[..rows.len()], left, right);
             for lane in 0..LANES {
                 sums[lane] = sum[lane].mul_add(times, sums[lane]);
             }

@@ -8,7 +8,7 @@ use super::places::places;
 use super::tasks::{self, Owned, Task};
 use super::{Form, Resampled, State};
 use crate::backend::DeviceError;
-use crate::backend::cpu::skce::resample::Words;
+use crate::backend::cpu::skce::drawn::Drawn;
 use crate::backend::cpu::skce::{LANES, Lanes};
 use crate::backend::gpu::Gpu;
 use crate::backend::gpu::plan::Limits;
@@ -301,11 +301,11 @@ impl Made {
         state: &State<'_>,
         resamples: &[u32],
         own: &mut [DeviceLanes],
-        (words, vectors): &mut (Words, Vec<Lanes>),
+        (drawn, vectors): &mut (Drawn, Vec<Lanes>),
     ) -> Self {
         vectors.clear();
         vectors.resize(own.len(), [0.0; LANES]);
-        let (squares, diagonals) = state.fill(resamples, vectors, words).unwrap_or_default();
+        let (squares, diagonals) = state.fill(resamples, vectors, drawn).unwrap_or_default();
         let mut most = [0f64; LANES];
         for vector in vectors.iter() {
             for lane in 0..LANES {

@@ -10,7 +10,8 @@ use rayon::prelude::*;
 use super::Gpu;
 use crate::backend::DeviceError;
 use crate::backend::cpu::Cpu;
-use crate::backend::cpu::skce::resample::{Resampler, Words};
+use crate::backend::cpu::skce::drawn::Drawn;
+use crate::backend::cpu::skce::resample::Resampler;
 use crate::backend::cpu::skce::{Exact, LANES, Lanes};
 use crate::backend::kernels::{
     Kernel, Method, PairSummer, Scaled, SkceNull, SkceResamples, SkceSample, SkceSums, SortedRows,
@@ -195,10 +196,10 @@ impl<'a> State<'a> {
         &self,
         resamples: &[u32],
         vectors: &mut [Lanes],
-        words: &mut Words,
+        drawn: &mut Drawn,
     ) -> Option<(Lanes, Lanes)> {
         let resampler = self.resampler.as_ref()?;
-        let diagonals = resampler.fill(resamples, vectors, words);
+        let diagonals = resampler.fill(resamples, vectors, drawn);
         let mut squares = [0.0; LANES];
         for vector in vectors {
             for lane in 0..LANES {

@@ -52,8 +52,8 @@ pub fn cost_figure(report: &CostReport) -> Figure {
     let legend = tests.iter().map(|rows| {
         let own = &rows[0].measured;
         let slope = report.slopes.iter().find(|slope| slope.measured == *own);
-        match slope {
-            Some(slope) => format!("{}, slope {:.2}", own.name(), slope.slope),
+        match slope.and_then(|slope| slope.slope) {
+            Some(slope) => format!("{}, slope {:.2}", own.name(), slope),
             None => own.name(),
         }
     });
