@@ -1,10 +1,12 @@
 //! Simulated replicates on the device. Only integer sums come back.
 
+use rayon::prelude::*;
+
 use super::Gpu;
 use super::plan::{Limits, MOST_ITEMS, SPAN_ITEMS, Span};
 use super::recorder::{Dispatch, Params, Recorder};
 use super::scan::scan;
-use super::shaders::{Kernel, Law, ModelVariant, Variant};
+use super::shaders::{Kernel, Law, ModelVariant, Variant, buckets};
 use crate::backend::DeviceError;
 use crate::backend::cpu::Cpu;
 use crate::backend::replicates::{
@@ -15,8 +17,8 @@ use crate::predictions::Dtype;
 
 /// Numbers of 128 bits a replicate gives back.
 pub const FIELDS: usize = 5;
-/// Replicates of one launch at most.
-pub const MOST_REPLICATES: usize = 1 << 16;
+/// Replicates of one launch at most: 20 MiB of sums.
+pub const MOST_REPLICATES: usize = 1 << 18;
 /// Rows of an item of a large replicate.
 const ITEM_ROWS: usize = 64;
 
@@ -39,6 +41,14 @@ struct BinSums {
     residual: i64,
 }
 
+/// Workgroup memory of a sort of `capacity` words: the words, the buckets, and a scan with its total.
+pub const fn sort_bytes(capacity: u32) -> u32 {
+    4 * (capacity + buckets(capacity) + 256 + 1)
+}
+
+/// Workgroup memory of sums over threads, 128 bits each.
+pub const SUM_BYTES: u32 = 256 * 16;
+
 /// How replicates of some size are computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Plan {
@@ -53,9 +63,14 @@ pub enum Plan {
 impl Plan {
     /// The plan for replicates of `rows` rows.
     pub fn new(limits: Limits, rows: u32) -> Self {
-        let largest = |bytes: u32| 1u32 << (bytes / 4).max(256).ilog2();
-        // The sums of threads take 4 KiB beside the words.
-        let whole = largest(limits.workgroup_bytes.saturating_sub(4096)).min(1 << 13);
+        let largest = |most: u32, bytes: &dyn Fn(u32) -> u32| {
+            let mut capacity = most;
+            while capacity > 256 && bytes(capacity) > limits.workgroup_bytes {
+                capacity /= 2;
+            }
+            capacity
+        };
+        let whole = largest(1 << 13, &|capacity| sort_bytes(capacity) + SUM_BYTES);
         let capacity = rows.next_power_of_two().max(256);
         if capacity <= whole && rows as usize <= limits.rows {
             return Plan::Whole { capacity };
@@ -63,8 +78,7 @@ impl Plan {
         if u64::from(rows) * 4 > limits.binding_bytes.min(limits.buffer_bytes) {
             return Plan::TooLarge;
         }
-        // A few words of the workgroup's memory are the compiler's.
-        let capacity = largest(limits.workgroup_bytes.saturating_sub(1024)).min(1 << 12);
+        let capacity = largest(1 << 12, &sort_bytes);
         // Uniform words fill parts of 0.6 capacity on average past capacity once in 10^100 times.
         let parts = (f64::from(rows) / (0.6 * f64::from(capacity))).ceil() as u32;
         Plan::Parts {
@@ -268,7 +282,7 @@ impl Launch<'_> {
                 ..self.params()
             },
             groups: self.count as u32,
-            cost: u64::from(capacity) * 16,
+            cost: u64::from(capacity) * 8,
         })?;
         recorder.submit()?;
         recorder.stage("replicates")?;
@@ -316,7 +330,7 @@ impl Launch<'_> {
             unused: 0,
             params,
             groups: parts as u32,
-            cost: u64::from(capacity) * 16,
+            cost: u64::from(capacity) * 4,
         })?;
 
         let items = rows.div_ceil(ITEM_ROWS);
@@ -417,7 +431,7 @@ impl Launch<'_> {
         Ok(sums
             .as_chunks::<FIELDS>()
             .0
-            .iter()
+            .par_iter()
             .enumerate()
             .map(
                 |(replicate, &[rank_ece, squares, odd, even, conditional])| ReplicateSums {
@@ -456,10 +470,11 @@ mod tests {
             for rows in [1, 2, 255, 256, 257, 2048, 2049, 10_000, 1 << 20, 1 << 25] {
                 match Plan::new(limits, rows) {
                     Plan::Whole { capacity } => {
-                        assert!(capacity >= rows && capacity * 4 + 4096 <= workgroup_bytes);
+                        assert!(capacity >= rows);
+                        assert!(sort_bytes(capacity) + SUM_BYTES <= workgroup_bytes);
                     }
                     Plan::Parts { capacity, bits } => {
-                        assert!(capacity * 4 <= workgroup_bytes);
+                        assert!(sort_bytes(capacity) <= workgroup_bytes);
                         let mean = f64::from(rows) / f64::from(1u32 << bits);
                         let spare = (f64::from(capacity) - mean) / mean.sqrt();
                         assert!(spare > 20.0, "{rows}: {spare} standard deviations");
