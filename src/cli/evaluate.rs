@@ -247,7 +247,10 @@ impl Evaluate {
         self.kernel.check(&self.test_names(), self.skce)?;
         self.check_resamples()?;
         let messages = Messages::new(self.common.quiet);
-        let chosen = backend::choose(&self.common.backend, messages)?;
+        let mut chosen = backend::choose(&self.common.backend, messages)?;
+        if self.timings {
+            chosen.time_stages();
+        }
 
         let start = Instant::now();
         let files = self.read(messages)?;
@@ -278,7 +281,9 @@ impl Evaluate {
             .map_err(|error| Failure::input(format!("cannot write the results: {error}")))?;
         output::write(self.common.output.as_deref(), &contents)?;
         if self.timings {
-            tell_timings(read, computed, &evaluation.results);
+            let mut times = vec![("read", read), ("computed", computed)];
+            times.extend(chosen.take_stages());
+            tell_timings(&times, &evaluation.results);
         }
         Ok(match evaluation.gate.map(|gate| gate.verdict) {
             None | Some(Verdict::Within) => DONE,
@@ -471,13 +476,13 @@ impl Evaluate {
     }
 }
 
-/// How long it took, by rows.
-fn tell_timings(read: Duration, computed: Duration, results: &[Evaluated]) {
+/// How long it took, by rows: reading, computing, and of that each stage of the sums over rows.
+fn tell_timings(times: &[(&str, Duration)], results: &[Evaluated]) {
     let rows: u64 = results.iter().map(|result| result.n).sum();
-    for (what, time) in [("read", read), ("computed", computed)] {
+    for (what, time) in times {
         let seconds = time.as_secs_f64();
         eprintln!(
-            "{what} {rows} rows in {seconds:.3} s, {:.3} million rows/s",
+            "{what} {rows} rows in {seconds:.6} s, {:.3} million rows/s",
             rows as f64 / seconds.max(1e-9) / 1e6
         );
     }

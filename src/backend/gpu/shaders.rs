@@ -127,6 +127,7 @@ fn shared(name: &str) -> Option<&'static str> {
         "rows",
         "samples",
         "scan",
+        "scan_vectors",
         "score_runs",
         "terms",
         "threefry",
