@@ -269,10 +269,21 @@ fn progress_is_for_terminals() {
 fn timings_go_to_standard_error() {
     let timed = evaluate(&format!("{NFL} --timings --quiet")).done();
     let lines: Vec<&str> = timed.stderr.lines().collect();
-    let stages = ["read", "computed", "sort", "totals", "runs", "neighbours", "bins"];
+    let stages = [
+        "read",
+        "computed",
+        "sort",
+        "totals",
+        "runs",
+        "neighbours",
+        "bins",
+    ];
     assert_eq!(lines.len(), stages.len(), "{}", timed.stderr);
     for (line, stage) in lines.iter().zip(stages) {
-        assert!(line.starts_with(&format!("{stage} 1882 rows in ")), "{line}");
+        assert!(
+            line.starts_with(&format!("{stage} 1882 rows in ")),
+            "{line}"
+        );
         assert!(line.ends_with(" million rows/s"), "{line}");
     }
     assert_eq!(timed.stdout, evaluate(NFL).done().stdout);

@@ -260,10 +260,7 @@ mod tests {
     fn digits_cover_every_varying_bit() {
         assert_eq!(digits(&[0, 0]), []);
         assert_eq!(digits(&[0b10]), [(0, 1)]);
-        assert_eq!(
-            digits(&[1 << 31, 0b1_0000_0001]),
-            [(0, 31), (1, 0), (1, 8)]
-        );
+        assert_eq!(digits(&[1 << 31, 0b1_0000_0001]), [(0, 31), (1, 0), (1, 8)]);
         let all = digits(&[!1, u32::MAX]);
         assert_eq!(all.len(), 8);
         assert_eq!(all[0], (0, 1));

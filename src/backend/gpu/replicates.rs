@@ -125,11 +125,11 @@ impl Simulator for Gpu {
                 first: next,
                 count: most,
             };
-            all.extend(match plan {
-                Plan::Whole { capacity } => launch.whole(capacity)?,
-                Plan::Parts { capacity, bits } => launch.parts(capacity, bits)?,
+            match plan {
+                Plan::Whole { capacity } => launch.whole(capacity, &mut all)?,
+                Plan::Parts { capacity, bits } => launch.parts(capacity, bits, &mut all)?,
                 Plan::TooLarge => unreachable!("went to the CPU above"),
-            });
+            }
         }
         Ok(all)
     }
@@ -259,7 +259,7 @@ impl Launch<'_> {
     }
 
     /// Replicates that a workgroup's memory holds.
-    fn whole(&self, capacity: u32) -> Result<Vec<ReplicateSums>, DeviceError> {
+    fn whole(&self, capacity: u32, all: &mut Vec<ReplicateSums>) -> Result<(), DeviceError> {
         let device = &self.gpu.device;
         let tables = self.tables;
         let mut recorder = Recorder::new(device, &self.gpu.budget, self.gpu.stages.as_ref())?;
@@ -286,11 +286,16 @@ impl Launch<'_> {
         })?;
         recorder.submit()?;
         recorder.stage("replicates")?;
-        self.collect(device.read(&sums, self.count * FIELDS)?, &bins)
+        self.collect(device.read(&sums, self.count * FIELDS)?, &bins, all)
     }
 
     /// Larger replicates: in parts by leading bits, each part sorted by a workgroup.
-    fn parts(&self, capacity: u32, bits: u32) -> Result<Vec<ReplicateSums>, DeviceError> {
+    fn parts(
+        &self,
+        capacity: u32,
+        bits: u32,
+        all: &mut Vec<ReplicateSums>,
+    ) -> Result<(), DeviceError> {
         let device = &self.gpu.device;
         let tables = self.tables;
         let variant = self.variant(capacity);
@@ -406,7 +411,8 @@ impl Launch<'_> {
         recorder.stage("replicates")?;
         if device.read::<u32>(&overflow, 1)? != [0] {
             // It all but never happens, and the CPU has no parts.
-            return Cpu::default().replicates(self.replicates, self.first, self.count);
+            all.extend(Cpu::default().replicates(self.replicates, self.first, self.count)?);
+            return Ok(());
         }
         let mut totals = vec![0u128; self.count * FIELDS];
         let of_spans: Vec<u128> = device.read(&sums, spans.len() * FIELDS)?;
@@ -417,24 +423,22 @@ impl Launch<'_> {
                 *total = total.wrapping_add(*field);
             }
         }
-        self.collect(totals, &bins)
+        self.collect(totals, &bins, all)
     }
 
-    /// Sums as they are given back.
+    /// Adds the sums, as they are given back, to those of launches before.
     fn collect(
         &self,
         sums: Vec<u128>,
         bins: &wgpu::Buffer,
-    ) -> Result<Vec<ReplicateSums>, DeviceError> {
+        all: &mut Vec<ReplicateSums>,
+    ) -> Result<(), DeviceError> {
         let per_replicate = self.tables.bins;
         let bins: Vec<BinSums> = self.gpu.device.read(bins, self.count * per_replicate)?;
-        Ok(sums
-            .as_chunks::<FIELDS>()
-            .0
-            .par_iter()
-            .enumerate()
-            .map(
-                |(replicate, &[rank_ece, squares, odd, even, conditional])| ReplicateSums {
+        let replicates = sums.as_chunks::<FIELDS>().0.par_iter().enumerate();
+        all.par_extend(replicates.map(
+            |(replicate, &[rank_ece, squares, odd, even, conditional])| {
+                ReplicateSums {
                     rank_ece: rank_ece as i128,
                     null_squares: squares,
                     null_odd: odd,
@@ -447,9 +451,10 @@ impl Launch<'_> {
                             residual: bin.residual,
                         })
                         .collect(),
-                },
-            )
-            .collect())
+                }
+            },
+        ));
+        Ok(())
     }
 }
 

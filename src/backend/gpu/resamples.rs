@@ -16,7 +16,7 @@ const MOST_ROWS: u32 = 1 << 22;
 const MOST_ROWS_OF_ALL: usize = 1 << 22;
 /// Memory of a launch for sums before rows, and for sums: of 10⁶ rows it takes 134 resamples, about as
 /// many as a large device has processors.
-const LAUNCH_BYTES: u64 = 1 << 30;
+pub const LAUNCH_BYTES: u64 = 1 << 30;
 
 /// `Sample` of `shaders/resample.wgsl`.
 #[repr(C)]
