@@ -17,7 +17,7 @@ use crate::fixed_point::fraction_q30;
 use crate::random::Key;
 
 /// Tied groups that are worked on together: what is kept of them stays in the nearest cache.
-const GROUPS: usize = 128;
+const GROUPS: usize = 32;
 /// The most memory of all threads for sums before each row.
 const HISTORY_BYTES: usize = 1 << 31;
 
@@ -32,11 +32,17 @@ impl Resampler for Cpu {
         let one = |sample: &Resamples<'_>| {
             let groups = sample.groups;
             if groups.untied() && groups.rows < resample_untied::MOST_ROWS {
-                return untied(sample, first, count, lanes(sample, count, threads));
+                return untied(sample, first, count, lanes(count, threads));
+            }
+            if !sample.statistics.windows {
+                return match lanes(count, threads) {
+                    64 => tied(sample, first, count, tile_64),
+                    32 => tied(sample, first, count, tile_32),
+                    _ => tied(sample, first, count, tile_16),
+                };
             }
             let history = 8 * rayon::current_num_threads() * (groups.rows as usize + 1);
             match HISTORY_BYTES / history {
-                _ if !sample.statistics.windows => tied(sample, first, count, tile_16),
                 16.. => tied(sample, first, count, tile_16),
                 4.. => tied(sample, first, count, tile_4),
                 _ => tied(sample, first, count, tile_1),
@@ -46,12 +52,12 @@ impl Resampler for Cpu {
     }
 }
 
-/// How many resamples of a sample without ties go side by side, so that `threads` have work. What a
-/// window sum needs of a row takes as long as the labels of some tens of resamples.
-fn lanes(sample: &Resamples<'_>, count: u32, threads: u32) -> u32 {
-    let widest = if sample.statistics.windows { 64 } else { 32 };
+/// How many resamples of a sample go side by side, so that `threads` have work. The rounds of Threefry
+/// wait for each other: the more resamples, the less idle a core; and what a window sum needs of a row
+/// takes as long as the labels of some tens of resamples.
+fn lanes(count: u32, threads: u32) -> u32 {
     let busy = |lanes: &u32| count > lanes / 2 && count.div_ceil(*lanes) >= threads;
-    [widest, 32].into_iter().find(busy).unwrap_or(16)
+    [64, 32].into_iter().find(busy).unwrap_or(16)
 }
 
 /// Resamples of a sample without ties, in tiles of `lanes`.
@@ -152,6 +158,8 @@ macro_rules! tiles {
     )*};
 }
 tiles! {
+    tile_64, body_64, 64;
+    tile_32, body_32, 32;
     tile_16, body_16, 16;
     tile_4, body_4, 4;
     tile_1, body_1, 1;
@@ -327,12 +335,13 @@ fn mean_residuals<const LANES: usize>(
             }
         } else if size < 1 << 20 {
             // The f64 nearest to 2³⁰k/m lies on the same side of every half as 2³⁰k/m itself, which
-            // is at least 1/(2m) away if it is none: this is `fraction_q30`.
-            let size = f64::from(size);
+            // is at least 1/(2m) away if it is none, while three roundings move it by less than
+            // 2⁻²¹: this is `fraction_q30`.
+            let step = f64::from(1u32 << 30) / f64::from(size);
             for lane in 0..LANES {
-                let scaled = f64::from(positives[lane] as i32) * (1u32 << 30) as f64;
-                // SAFETY: from 0 to 2³⁰ + 1/2, as there are at most `size` positives.
-                let fraction = unsafe { (scaled / size + 0.5).to_int_unchecked::<i32>() };
+                let fraction = f64::from(positives[lane] as i32) * step;
+                // SAFETY: from 0 to 2³⁰ + 1, as there are at most `size` positives.
+                let fraction = unsafe { (fraction + 0.5).to_int_unchecked::<i32>() };
                 residual[lane] = fraction.wrapping_sub(confidence as i32);
             }
         } else {
@@ -376,18 +385,30 @@ fn within_ties<const LANES: usize>(
     residual: &[[i32; LANES]],
     sum: &mut [i128; LANES],
 ) {
+    // As sums of low and of high words. Rows of ties are below 2³², so that the sums stay below 2⁶⁴ and
+    // 2⁶⁰ for the squares; variances are below 2⁵⁸, and groups are few.
+    let (mut low, mut high) = ([0u64; LANES], [0i64; LANES]);
+    let (mut variance_low, mut variance_high) = ([0u64; LANES], [0i64; LANES]);
     for ((&confidence, &size), residual) in confidence.iter().zip(size).zip(residual) {
         if size == 1 {
             continue;
         }
+        let pairs = u64::from(size - 1);
         for lane in 0..LANES {
             let residual = i64::from(residual[lane]);
             let fraction = residual.wrapping_add(i64::from(confidence));
-            let square = residual.wrapping_mul(residual);
-            let variance = fraction.wrapping_mul((1i64 << 30).wrapping_sub(fraction));
-            let pairs = i128::from(square).wrapping_mul(i128::from(size - 1));
-            sum[lane] = sum[lane].wrapping_add(pairs.wrapping_sub(i128::from(variance)));
+            let square = residual.wrapping_mul(residual) as u64;
+            let variance = fraction.wrapping_mul((1i64 << 30).wrapping_sub(fraction)) as u64;
+            low[lane] = low[lane].wrapping_add((square & 0xFFFF_FFFF).wrapping_mul(pairs));
+            high[lane] = high[lane].wrapping_add((square >> 32).wrapping_mul(pairs) as i64);
+            variance_low[lane] = variance_low[lane].wrapping_add(variance & 0xFFFF_FFFF);
+            variance_high[lane] = variance_high[lane].wrapping_add((variance >> 32) as i64);
         }
+    }
+    for lane in 0..LANES {
+        let squares = (i128::from(high[lane]) << 32) + i128::from(low[lane]);
+        let variance = (i128::from(variance_high[lane]) << 32) + i128::from(variance_low[lane]);
+        sum[lane] += squares - variance;
     }
 }
 
@@ -524,6 +545,8 @@ mod tests {
                 expected.extend(sums_of_labels(&groups, &positives, statistics));
             }
             let mut all = vec![
+                tied(&sample, 3, 21, tile_64),
+                tied(&sample, 3, 21, tile_32),
                 tied(&sample, 3, 21, tile_16),
                 tied(&sample, 3, 21, tile_4),
                 tied(&sample, 3, 21, tile_1),

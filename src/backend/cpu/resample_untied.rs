@@ -87,7 +87,9 @@ fn products(confidence: &[u32], f: impl Fn(usize) -> u64) -> u128 {
 
 /// What a thread keeps from tile to tile.
 pub struct Scratch<const LANES: usize> {
-    /// The labels of each word's rows.
+    /// The labels of some rows, 0 or 1.
+    drawn: Box<[[u32; LANES]; WORD]>,
+    /// The labels of each word's rows, as bits.
     labels: Vec<[u16; LANES]>,
     tables: Box<[Table; 4 * SPAN]>,
 }
@@ -98,6 +100,7 @@ type Table = [[u64; WIDTHS]; 16];
 impl<const LANES: usize> Scratch<LANES> {
     pub fn new() -> Self {
         Scratch {
+            drawn: Box::new([[0; LANES]; WORD]),
             labels: Vec::new(),
             tables: Box::new([[[0; WIDTHS]; 16]; 4 * SPAN]),
         }
@@ -161,15 +164,16 @@ fn tile<const LANES: usize>(
         while row < end {
             let rows = row..end.min(row + WORD);
             let confidence = &confidence[rows.clone()];
-            let labels = draw(key, first, row, confidence);
+            let drawn = &mut scratch.drawn[..confidence.len()];
+            draw(key, first, row, confidence, drawn);
             if statistics.rank_ece {
-                adjacent.add(&constants.neighbours[rows.clone()], &labels);
+                adjacent.add(&constants.neighbours[rows.clone()], drawn);
             }
             if statistics.walk {
-                walk(confidence, &labels, &mut at, &mut sums);
+                walk(confidence, drawn, &mut at, &mut sums);
             }
             if statistics.windows {
-                scratch.labels.push(labels);
+                scratch.labels.push(bits(drawn));
             }
             row = rows.end;
         }
@@ -222,39 +226,48 @@ fn quadratic(pairs: u64, linear: i128, constant: u128) -> i128 {
     (i128::from(pairs) << 60) - (linear << 30) + constant as i128
 }
 
-/// Draws the labels of a word of rows.
+/// Draws the labels of some rows.
 #[inline(always)]
 fn draw<const LANES: usize>(
     key: Key,
     first: u32,
     first_row: usize,
     confidence: &[u32],
-) -> [u16; LANES] {
-    let mut labels = [0u32; LANES];
-    for (place, &confidence) in confidence.iter().enumerate() {
+    labels: &mut [[u32; LANES]],
+) {
+    for (place, (&confidence, labels)) in confidence.iter().zip(labels).enumerate() {
         let words = label_words::<LANES>(key, (first_row + place) as u32, first);
         for lane in 0..LANES {
-            labels[lane] |= u32::from((words[lane] >> 2) < confidence) << place;
+            labels[lane] = u32::from((words[lane] >> 2) < confidence);
         }
     }
-    labels.map(|labels| labels as u16)
 }
 
-/// Follows the walk over a word of rows.
+/// The labels of a word of rows as bits.
+#[inline(always)]
+fn bits<const LANES: usize>(labels: &[[u32; LANES]]) -> [u16; LANES] {
+    let mut bits = [0u32; LANES];
+    for (place, labels) in labels.iter().enumerate() {
+        for lane in 0..LANES {
+            bits[lane] |= labels[lane] << place;
+        }
+    }
+    bits.map(|bits| bits as u16)
+}
+
+/// Follows the walk over some rows.
 #[inline(always)]
 fn walk<const LANES: usize>(
     confidence: &[u32],
-    labels: &[u16; LANES],
+    labels: &[[u32; LANES]],
     at: &mut [i64; LANES],
     sums: &mut TileSums<LANES>,
 ) {
     let (mut here, mut lowest, mut highest) = (*at, sums.lowest, sums.highest);
-    for (place, &confidence) in confidence.iter().enumerate() {
-        let one = (1i64 << 30).wrapping_sub(i64::from(confidence));
-        let zero = i64::from(confidence).wrapping_neg();
+    for (&confidence, labels) in confidence.iter().zip(labels) {
         for lane in 0..LANES {
-            let label = labels[lane] & (1 << place) != 0;
-            here[lane] = here[lane].wrapping_add(if label { one } else { zero });
+            let residual = i64::from(labels[lane] << 30).wrapping_sub(i64::from(confidence));
+            here[lane] = here[lane].wrapping_add(residual);
             lowest[lane] = lowest[lane].min(here[lane]);
             highest[lane] = highest[lane].max(here[lane]);
         }
@@ -269,7 +282,7 @@ struct Adjacent<const LANES: usize> {
     /// Σ Y_i (q_{i-1} + q_{i+1}), below 2³¹ n.
     linear: [u64; LANES],
     /// The label of the last row so far.
-    last: [u16; LANES],
+    last: [u32; LANES],
 }
 
 impl<const LANES: usize> Adjacent<LANES> {
@@ -281,21 +294,21 @@ impl<const LANES: usize> Adjacent<LANES> {
         }
     }
 
-    /// Adds the terms of a word of rows, and the pairs that end in it.
+    /// Adds the terms of some rows, and the pairs that end in them.
     #[inline(always)]
-    fn add(&mut self, neighbours: &[u32], labels: &[u16; LANES]) {
-        for (place, &term) in neighbours.iter().enumerate() {
-            for (linear, labels) in self.linear.iter_mut().zip(labels) {
-                let label = labels & (1 << place) != 0;
-                *linear = linear.wrapping_add(if label { u64::from(term) } else { 0 });
+    fn add(&mut self, neighbours: &[u32], labels: &[[u32; LANES]]) {
+        let (mut pairs, mut linear, mut last) = (self.pairs, self.linear, self.last);
+        for (&term, labels) in neighbours.iter().zip(labels) {
+            for lane in 0..LANES {
+                let added = if labels[lane] != 0 { term.into() } else { 0 };
+                linear[lane] = linear[lane].wrapping_add(added);
             }
+            for lane in 0..LANES {
+                pairs[lane] = pairs[lane].wrapping_add(labels[lane] & last[lane]);
+            }
+            last = *labels;
         }
-        let lanes = self.pairs.iter_mut().zip(&mut self.last).zip(labels);
-        for ((pairs, last), labels) in lanes {
-            let ends = labels & (labels << 1 | *last);
-            *pairs = pairs.wrapping_add(ends.count_ones());
-            *last = labels >> (WORD - 1);
-        }
+        (self.pairs, self.linear, self.last) = (pairs, linear, last);
     }
 }
 
