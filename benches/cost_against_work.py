@@ -103,7 +103,7 @@ class Work:
         # Without what a process and the tables of the model take.
         start = statistics.median(run([*command, "--replicates", 1])[0] for _ in range(5))
         measure(f"replicates of n = 1,000, beta:0.15, quartic: asymptotic test; start of {start:.4f} s left out",
-                self.sizes(3_000, 3_000), self.options.runs,
+                self.sizes(1_000, 1_000), self.options.runs,
                 lambda replicates: max(run([*command, "--replicates", replicates])[0] - start, 1e-6))
 
     def groups(self):

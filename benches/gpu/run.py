@@ -154,21 +154,25 @@ class Bench:
         n = self.sizes.sort
         with tempfile.TemporaryDirectory() as folder:
             files = self.rows(Path(folder), n)
-            stages, estimate = [], None
+            stages, squares = [], None
             for _ in range(3):
                 outcome = self.ours("evaluate", *files, "--tests", "asymptotic", "--interval", "none", "--bins", 10,
                                     "--timings", "--format", "json", what="sort")
                 if outcome:
                     stages.append({name: float(time) for name, time in
                                    re.findall(r"^(.+) \d+ rows in ([\d.]+) s", outcome[1].stderr, re.MULTILINE)})
-                    estimate = json.loads(outcome[1].stdout)["results"][0]["rank_ece"]["estimate"]
+                    result = json.loads(outcome[1].stdout)["results"][0]
+                    # T = sqrt(n) rankECE / sqrt(mean of squared null variances). rankECE itself is no check: the
+                    # peer leaves tied rows in the order of their labels, and f32 has many ties.
+                    statistic = result["tests"][0]["statistic"]
+                    squares = n * (result["rank_ece"]["estimate"] / statistic) ** 2
             alone = [run["sort"] for run in stages if "sort" in run] or None
             both = [sum(run.get(stage, 0) for stage in ("sort", "prefix sums", "runs", "totals", "bins"))
                     for run in stages if "sort" in run] or None
             for name in self.peers:
                 theirs = self.peer(name, "sort", n, 0, folder)
                 if theirs:
-                    agree = agreement(estimate, theirs["rank_ece"], 1e-6) if stages else ""
+                    agree = agreement(squares, theirs["squares"], 1e-6) if stages else ""
                     self.row(f"sort of {n} rows of f32", alone, name, theirs["sort"], n, "")
                     self.row(f"sort, rankECE and bins of {n} rows", both, name, theirs["seconds"], n, agree)
 
