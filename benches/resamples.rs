@@ -31,11 +31,14 @@ fn main() {
         ("walk", walk),
     ] {
         for &rows in &rows {
-            for size in [1, 2, 20] {
+            // The size of every so manieth group; the others are of one row.
+            for (size, every) in [(1, 1), (2, 32), (2, 3), (2, 1), (3, 3), (20, 1)] {
                 let mut groups = TiedGroups::default();
-                let step = (1 << 30) / (rows / size).max(1);
-                for group in 0..rows / size {
-                    groups.push(group * step, size);
+                let step = (1 << 30) / rows;
+                while groups.rows + size <= rows {
+                    let group = groups.size.len() as u32;
+                    let size = if group % every == 0 { size } else { 1 };
+                    groups.push(groups.rows * step, size);
                 }
                 let count = (400_000_000 / rows).clamp(160, 100_000);
                 let samples = [Resamples {
@@ -47,7 +50,7 @@ fn main() {
                 let sums = Cpu::default().resamples(&samples, 0, count);
                 let seconds = start.elapsed().as_secs_f64();
                 println!(
-                    "{name}, n = {rows} in ties of {size}: {:.2} ns a row, {:.0} resamples/s{}",
+                    "{name}, n = {rows}, every {every}. confidence in {size} rows: {:.2} ns a row, {:.0} resamples/s{}",
                     seconds * 1e9 / f64::from(count) / f64::from(rows),
                     f64::from(count) / seconds,
                     if sums.is_ok() { "" } else { ", failed" }

@@ -8,6 +8,7 @@ mod reduce_rows;
 mod reduce_runs;
 mod replicate;
 mod resample;
+mod resample_ties;
 mod resample_untied;
 mod residuals;
 mod side_by_side;

@@ -8,10 +8,11 @@ use rayon::prelude::*;
 
 use super::Cpu;
 use super::draw::threefry_lanes;
+use super::resample_ties::Ties;
 use super::resample_untied::{self, Constants, untied_16, untied_32, untied_64};
 use crate::backend::DeviceError;
 use crate::backend::resamples::{
-    ResampleSums, Resampler, Resamples, TiedGroups, resample_key, windows,
+    ResampleSums, Resampler, Resamples, Statistics, TiedGroups, resample_key, windows,
 };
 use crate::fixed_point::fraction_q30;
 use crate::random::Key;
@@ -29,26 +30,64 @@ impl Resampler for Cpu {
         count: u32,
     ) -> Result<Vec<ResampleSums>, DeviceError> {
         let threads = rayon::current_num_threads().div_ceil(samples.len().max(1)) as u32;
-        let one = |sample: &Resamples<'_>| {
-            let groups = sample.groups;
-            if groups.untied() && groups.rows < resample_untied::MOST_ROWS {
-                return untied(sample, first, count, lanes(count, threads));
-            }
-            if !sample.statistics.windows {
-                return match lanes(count, threads) {
-                    64 => tied(sample, first, count, tile_64),
-                    32 => tied(sample, first, count, tile_32),
-                    _ => tied(sample, first, count, tile_16),
-                };
-            }
-            let history = 8 * rayon::current_num_threads() * (groups.rows as usize + 1);
-            match HISTORY_BYTES / history {
-                16.. => tied(sample, first, count, tile_16),
-                4.. => tied(sample, first, count, tile_4),
-                _ => tied(sample, first, count, tile_1),
+        let one = |sample: &Resamples<'_>| sums(sample, first, count, threads);
+        Ok(samples.par_iter().map(one).collect())
+    }
+}
+
+/// Resamples of a sample by the fastest way for its ties, on `threads`.
+fn sums(sample: &Resamples<'_>, first: u32, count: u32, threads: u32) -> ResampleSums {
+    let Resamples {
+        groups, statistics, ..
+    } = *sample;
+    let lanes = lanes(count, threads);
+    if groups.rows >= resample_untied::MOST_ROWS {
+        return tied_by_rows(sample, first, count);
+    }
+    if groups.untied() {
+        let constants = Constants::new(sample, None);
+        return untied(sample, &constants, first, count, lanes);
+    }
+    let of = |statistics| Resamples {
+        statistics,
+        ..*sample
+    };
+    let without_windows = of(Statistics {
+        windows: false,
+        ..statistics
+    });
+    let mut sums = match lanes {
+        _ if without_windows.statistics.is_empty() => ResampleSums::default(),
+        64 => tied(&without_windows, first, count, tile_64),
+        32 => tied(&without_windows, first, count, tile_32),
+        _ => tied(&without_windows, first, count, tile_16),
+    };
+    if statistics.windows {
+        let windows = of(Statistics {
+            windows: true,
+            ..Statistics::default()
+        });
+        sums.windows = match Ties::few(groups) {
+            None => tied_by_rows(&windows, first, count).windows,
+            Some(ties) => {
+                let kept = ties.bytes_of_resample() * rayon::current_num_threads();
+                let most = (HISTORY_BYTES / kept.max(1)).min(lanes as usize) as u32;
+                let constants = Constants::new(&windows, Some(ties));
+                untied(&windows, &constants, first, count, most).windows
             }
         };
-        Ok(samples.par_iter().map(one).collect())
+    }
+    sums
+}
+
+/// Resamples of a sample with sums before each row, in tiles for which there is memory.
+fn tied_by_rows(sample: &Resamples<'_>, first: u32, count: u32) -> ResampleSums {
+    let history = 8 * rayon::current_num_threads() * (sample.groups.rows as usize + 1);
+    match HISTORY_BYTES / history {
+        _ if !sample.statistics.windows => tied(sample, first, count, tile_16),
+        16.. => tied(sample, first, count, tile_16),
+        4.. => tied(sample, first, count, tile_4),
+        _ => tied(sample, first, count, tile_1),
     }
 }
 
@@ -60,22 +99,28 @@ fn lanes(count: u32, threads: u32) -> u32 {
     [64, 32].into_iter().find(busy).unwrap_or(16)
 }
 
-/// Resamples of a sample without ties, in tiles of `lanes`.
-fn untied(sample: &Resamples<'_>, first: u32, count: u32, lanes: u32) -> ResampleSums {
-    let constants = Constants::new(sample);
+/// Resamples of a sample without ties, or with the few of `constants`, in tiles of at most `lanes`, or
+/// of 16.
+fn untied(
+    sample: &Resamples<'_>,
+    constants: &Constants<'_>,
+    first: u32,
+    count: u32,
+    lanes: u32,
+) -> ResampleSums {
     macro_rules! in_tiles_of {
         ($tile:ident) => {
             in_tiles(
                 sample,
                 count,
                 resample_untied::Scratch::new,
-                |scratch, tile| $tile(sample, &constants, first.wrapping_add(tile), scratch),
+                |scratch, tile| $tile(sample, constants, first.wrapping_add(tile), scratch),
             )
         };
     }
     match lanes {
-        64 => in_tiles_of!(untied_64),
-        32 => in_tiles_of!(untied_32),
+        64.. => in_tiles_of!(untied_64),
+        32.. => in_tiles_of!(untied_32),
         _ => in_tiles_of!(untied_16),
     }
 }
@@ -516,24 +561,40 @@ mod tests {
             walk: true,
         };
         let mut rng = ThreefryRng::new(Key([5, 6]));
-        for (count, largest) in [
-            (1, 1),
-            (2, 1),
-            (3, 3),
-            (40, 5),
-            (254, 1),
-            (300, 1),
-            (1500, 1),
-            (700, 2),
-            (5, 400),
+        // Groups, the size of the largest, and which share of groups may be tied.
+        for (count, largest, tied_share) in [
+            (1, 1, 1),
+            (2, 1, 1),
+            (3, 3, 1),
+            (40, 5, 1),
+            (254, 1, 1),
+            (300, 1, 1),
+            (1500, 1, 1),
+            (700, 2, 1),
+            (5, 400, 1),
+            (8, 2, 4),
+            (40, 3, 6),
+            (600, 2, 4),
+            (900, 7, 8),
+            (900, 40, 50),
+            (5000, 900, 1000),
         ] {
             let mut groups = TiedGroups::default();
             let mut confidences: Vec<u32> = (0..count).map(|_| rng.next_u32() >> 2).collect();
             confidences.extend([0, 1 << 30]);
             confidences.sort_unstable();
             for confidence in confidences {
-                groups.push(confidence, 1 + rng.next_u32() % largest);
+                let tied = rng.next_u32() % tied_share == 0;
+                groups.push(
+                    confidence,
+                    if tied {
+                        1 + rng.next_u32() % largest
+                    } else {
+                        1
+                    },
+                );
             }
+            assert!(tied_share == 1 || !groups.untied());
             let sample = Resamples {
                 groups: &groups,
                 key: Key([count, largest]),
@@ -545,14 +606,32 @@ mod tests {
                 expected.extend(sums_of_labels(&groups, &positives, statistics));
             }
             let mut all = vec![
+                sums(&sample, 3, 21, 1),
                 tied(&sample, 3, 21, tile_64),
                 tied(&sample, 3, 21, tile_32),
                 tied(&sample, 3, 21, tile_16),
                 tied(&sample, 3, 21, tile_4),
                 tied(&sample, 3, 21, tile_1),
             ];
+            if tied_share > 1 {
+                let windows = Statistics {
+                    windows: true,
+                    ..Statistics::default()
+                };
+                let sample = Resamples {
+                    statistics: windows,
+                    ..sample
+                };
+                let constants = Constants::new(&sample, Ties::few(&groups));
+                assert!(constants.ties.is_some());
+                for lanes in [64, 32, 16] {
+                    let found = untied(&sample, &constants, 3, 21, lanes);
+                    assert_eq!(found.windows, expected.windows, "{count} groups, few tied");
+                }
+            }
             if groups.untied() {
-                all.extend([64, 32, 16].map(|lanes| untied(&sample, 3, 21, lanes)));
+                let constants = Constants::new(&sample, None);
+                all.extend([64, 32, 16].map(|lanes| untied(&sample, &constants, 3, 21, lanes)));
             }
             for found in all {
                 assert_eq!(found, expected, "{count} groups of at most {largest}");

@@ -1,4 +1,5 @@
-//! Null resamples of a sample without ties. Twin of `shaders/resample.wgsl`, as `resample.rs` is.
+//! Null resamples of a sample without ties, or with few of them. Twin of `shaders/resample.wgsl`, as
+//! `resample.rs` is.
 //!
 //! Without ties every sum is quadratic in labels: with the confidences q in Q30, their sums R before
 //! each row, and W_i = 2³⁰Y_i - q_i,
@@ -9,9 +10,14 @@
 //!
 //! where K is the number of positives and A_i = (R_{i+1+L} - R_{i+1}) + (R_i - R_{i-L}), R being
 //! constant beyond both ends. So nothing is multiplied: pairs of positives are counted, and numbers
-//! that are the same in all resamples are added up where a label is 1. Labels take one bit.
+//! that are the same in all resamples are added up where a label is 1. Labels take one bit. What a few
+//! ties change in the sums of windows is added by `resample_ties.rs`; the other sums are of samples
+//! without ties.
+
+use std::borrow::Cow;
 
 use super::resample::{TileSums, label_words};
+use super::resample_ties::{self, Drawn, Ties, add_ties};
 use super::wide_sum::WideSums;
 use crate::backend::resamples::{Resamples, TiedGroups, resample_key, windows};
 use crate::random::Key;
@@ -30,7 +36,10 @@ const WIDTHS: usize = 8;
 pub const MOST_ROWS: u32 = 1 << 26;
 
 /// What all resamples of a sample have in common.
-pub struct Constants {
+pub struct Constants<'a> {
+    /// The confidence of each row, Q30.
+    confidence: Cow<'a, [u32]>,
+    pub ties: Option<Ties>,
     /// q_{i-1} + q_{i+1} of each row, 0 beyond the ends.
     neighbours: Vec<u32>,
     /// Σ q_i q_{i+1}.
@@ -41,13 +50,26 @@ pub struct Constants {
     windows: Vec<(u32, u128)>,
 }
 
-impl Constants {
-    /// Those of the sums that `sample` asks for.
-    pub fn new(sample: &Resamples<'_>) -> Self {
+impl<'a> Constants<'a> {
+    /// Those of the sums that `sample` asks for. With `ties`, which are those of the sample, these must
+    /// be the sums of windows alone.
+    pub fn new(sample: &Resamples<'a>, ties: Option<Ties>) -> Self {
         let TiedGroups {
-            confidence, rows, ..
+            confidence,
+            size,
+            rows,
         } = sample.groups;
+        let confidence = match ties {
+            None => Cow::Borrowed(&confidence[..]),
+            Some(_) => {
+                let groups = std::iter::zip(confidence, size);
+                let rows = groups.flat_map(|(&q, &size)| std::iter::repeat_n(q, size as usize));
+                Cow::Owned(rows.collect())
+            }
+        };
         let mut constants = Constants {
+            confidence: Cow::Borrowed(&[]),
+            ties,
             neighbours: Vec::new(),
             adjacent: 0,
             before: Vec::new(),
@@ -59,7 +81,7 @@ impl Constants {
             constants.neighbours = (0..confidence.len())
                 .map(|row| at(row.wrapping_sub(1)) + at(row + 1))
                 .collect();
-            constants.adjacent = products(confidence, |row| u64::from(at(row.wrapping_sub(1))));
+            constants.adjacent = products(&confidence, |row| u64::from(at(row.wrapping_sub(1))));
         }
         if sample.statistics.windows {
             let mut sum = 0u64;
@@ -71,10 +93,11 @@ impl Constants {
             let before = &constants.before;
             let of_width = |width: u32| {
                 let window = |row: usize| before[row] - before[row.saturating_sub(width as usize)];
-                (width, products(confidence, window))
+                (width, products(&confidence, window))
             };
             constants.windows = windows(*rows).into_iter().map(of_width).collect();
         }
+        constants.confidence = confidence;
         constants
     }
 }
@@ -92,6 +115,7 @@ pub struct Scratch<const LANES: usize> {
     /// The labels of each word's rows, as bits.
     labels: Vec<[u16; LANES]>,
     tables: Box<[Table; 4 * SPAN]>,
+    ties: resample_ties::Scratch<LANES>,
 }
 
 /// The linear terms of four rows, added up for each of their 16 patterns of labels.
@@ -103,6 +127,7 @@ impl<const LANES: usize> Scratch<LANES> {
             drawn: Box::new([[0; LANES]; WORD]),
             labels: Vec::new(),
             tables: Box::new([[[0; WIDTHS]; 16]; 4 * SPAN]),
+            ties: resample_ties::Scratch::new(),
         }
     }
 }
@@ -112,14 +137,14 @@ macro_rules! tiles {
         /// As many resamples as lanes, from `first` on.
         pub fn $name(
             sample: &Resamples<'_>,
-            constants: &Constants,
+            constants: &Constants<'_>,
             first: u32,
             scratch: &mut Scratch<$lanes>,
         ) -> TileSums<$lanes> {
             #[inline(always)]
             fn $body(
                 sample: &Resamples<'_>,
-                constants: &Constants,
+                constants: &Constants<'_>,
                 first: u32,
                 scratch: &mut Scratch<$lanes>,
             ) -> TileSums<$lanes> {
@@ -127,7 +152,7 @@ macro_rules! tiles {
             }
             super::simd::dispatch!($body(
                 sample: &Resamples<'_>,
-                constants: &Constants,
+                constants: &Constants<'_>,
                 first: u32,
                 scratch: &mut Scratch<$lanes>
             ) -> TileSums<$lanes>)
@@ -143,14 +168,14 @@ tiles! {
 #[inline(always)]
 fn tile<const LANES: usize>(
     sample: &Resamples<'_>,
-    constants: &Constants,
+    constants: &Constants<'_>,
     first: u32,
     scratch: &mut Scratch<LANES>,
 ) -> TileSums<LANES> {
     let key = resample_key(sample.key);
     let statistics = sample.statistics;
     let mut sums = TileSums::new(constants.windows.len());
-    let confidence = &sample.groups.confidence;
+    let confidence = &constants.confidence[..];
     let mut adjacent = Adjacent::new();
     let mut at = [0i64; LANES];
     let mut far = vec![Far::new(); constants.windows.len()];
@@ -216,6 +241,15 @@ fn tile<const LANES: usize>(
             let linear = linear[place / WIDTHS][lane].total(place % WIDTHS);
             sums.windows[place][lane] = quadratic(near, linear, *constant);
         }
+    }
+    if let Some(ties) = &constants.ties {
+        let drawn = Drawn {
+            confidence,
+            before: &constants.before,
+            labels: &scratch.labels,
+        };
+        let windows = &mut sums.windows;
+        add_ties(ties, &drawn, &constants.windows, &mut scratch.ties, windows);
     }
     sums
 }

@@ -1,0 +1,493 @@
+//! What ties change in the window sums of labels: the rest of `resample_untied.rs` where some rows are
+//! tied.
+//!
+//! All rows of a tied group carry its mean residual W. With their own labels they would carry
+//! V_i = 2³⁰Y_i - q, whose window sums need no multiplication. Let Δ = W - V, D_t the sum of Δ over the
+//! rows of t's group up to t, and r that over the whole group, which is what rounding leaves. From the
+//! pairs of rows that are more than L apart, summed by parts within each group,
+//!
+//! Σ_{i-k>L} W_i W_k - V_i V_k = Σ_{i-k>L} Δ_i W_k + V_i Δ_k
+//!   = Σ_t D_t (V_{t+L+1} - W_{t-L}) + Σ_g r_g (Σ_{k<=e-L-1} W_k + Σ_{i>e+L} V_i),
+//!
+//! where t goes over the rows of each group but its last, e is the last, and rows beyond both ends
+//! count as 0. So tied rows alone are visited, and a group whose confidence is 0 or 1 not even then:
+//! its labels are all alike, and D is 0.
+
+use super::wide_sum::WideSums;
+use crate::backend::resamples::TiedGroups;
+use crate::fixed_point::ONE_Q30;
+
+/// Rows whose labels are the bits of a word.
+const WORD: usize = 16;
+/// The largest tied group: the high part of D fits 31 bits.
+const LARGEST: u32 = 1 << 10;
+/// Up to this size D fits 32 bits: it is at most m/4 and what rounding leaves, times 2³⁰.
+const SMALL: u32 = 7;
+/// The bits of the low part of D where it does not fit.
+const LOW_BITS: u32 = 20;
+/// Partial sums D that are worked on together, so that they stay in the nearest cache.
+const CHUNK: usize = 64;
+
+/// A tied group whose rows need not all have the same label.
+struct Group {
+    first: usize,
+    size: u32,
+    confidence: u32,
+}
+
+impl Group {
+    fn end(&self) -> usize {
+        self.first + self.size as usize
+    }
+
+    /// Whether W is rounded for some labels.
+    fn rounded(&self) -> bool {
+        !self.size.is_power_of_two()
+    }
+
+    /// The mean label of each lane, Q30.
+    #[inline(always)]
+    fn fraction<const LANES: usize>(&self, positives: &[u16; LANES]) -> [i32; LANES] {
+        let mut fraction = [0; LANES];
+        let step = f64::from(ONE_Q30) / f64::from(self.size);
+        for lane in 0..LANES {
+            // As in `resample::mean_residuals`, sizes being below 2²⁰.
+            let scaled = f64::from(i32::from(positives[lane])) * step;
+            // SAFETY: from 0 to 2³⁰ + 1, as there are at most `size` positives.
+            fraction[lane] = unsafe { (scaled + 0.5).to_int_unchecked::<i32>() };
+        }
+        fraction
+    }
+}
+
+/// The ties of a sample.
+pub struct Ties {
+    groups: Vec<Group>,
+    /// For each row, 1 + the place of its group among them, or 0.
+    group_of: Vec<u32>,
+    /// The places of those whose means are rounded.
+    rounded: Vec<u32>,
+}
+
+impl Ties {
+    /// Those of some groups, if they are few and small enough for this to be the faster way.
+    pub fn few(groups: &TiedGroups) -> Option<Self> {
+        let loose = |confidence: u32, size: u32| size > 1 && confidence > 0 && confidence < ONE_Q30;
+        let mut tied_rows = 0u64;
+        for (&confidence, &size) in groups.confidence.iter().zip(&groups.size) {
+            if loose(confidence, size) {
+                if size > LARGEST {
+                    return None;
+                }
+                tied_rows += u64::from(size);
+            }
+        }
+        if 2 * tied_rows > u64::from(groups.rows) {
+            return None;
+        }
+        let mut ties = Ties {
+            groups: Vec::new(),
+            group_of: vec![0; groups.rows as usize],
+            rounded: Vec::new(),
+        };
+        let mut first = 0;
+        for (&confidence, &size) in groups.confidence.iter().zip(&groups.size) {
+            let group = Group {
+                first,
+                size,
+                confidence,
+            };
+            first = group.end();
+            if loose(confidence, size) {
+                if group.rounded() {
+                    ties.rounded.push(ties.groups.len() as u32);
+                }
+                ties.group_of[group.first..first].fill(ties.groups.len() as u32 + 1);
+                ties.groups.push(group);
+            }
+        }
+        Some(ties)
+    }
+
+    /// Bytes that a resample takes while it is worked on.
+    pub fn bytes_of_resample(&self) -> usize {
+        let prefix = if self.rounded.is_empty() { 0 } else { 4 };
+        self.group_of.len() / WORD * (2 + prefix) + 2 * self.groups.len()
+    }
+}
+
+/// Resamples whose labels are drawn.
+pub struct Drawn<'a, const LANES: usize> {
+    /// The confidence of each row, Q30.
+    pub confidence: &'a [u32],
+    /// Their sums before each row and of all rows.
+    pub before: &'a [u64],
+    /// The labels of each word's rows, as bits; 0 beyond the last row.
+    pub labels: &'a [[u16; LANES]],
+}
+
+impl<const LANES: usize> Drawn<'_, LANES> {
+    /// V of a row.
+    #[inline(always)]
+    fn residual(&self, row: usize) -> [i32; LANES] {
+        let (word, bit) = (&self.labels[row / WORD], row % WORD);
+        let confidence = self.confidence[row] as i32;
+        let mut residual = [0; LANES];
+        for lane in 0..LANES {
+            let label = i32::from(word[lane] >> bit & 1);
+            residual[lane] = (label << 30).wrapping_sub(confidence);
+        }
+        residual
+    }
+
+    /// The positives of a group.
+    #[inline(always)]
+    fn positives(&self, group: &Group) -> [u16; LANES] {
+        let mut positives = [0u16; LANES];
+        for row in group.first..group.end() {
+            let word = &self.labels[row / WORD];
+            for lane in 0..LANES {
+                positives[lane] = positives[lane].wrapping_add(word[lane] >> (row % WORD) & 1);
+            }
+        }
+        positives
+    }
+
+    /// The positives before each word, and in all.
+    fn positives_before(&self, before: &mut Vec<[u32; LANES]>) {
+        before.clear();
+        let mut sum = [0u32; LANES];
+        before.push(sum);
+        for word in self.labels {
+            for lane in 0..LANES {
+                sum[lane] = sum[lane].wrapping_add(word[lane].count_ones());
+            }
+            before.push(sum);
+        }
+    }
+
+    /// ΣV before a row.
+    #[inline(always)]
+    fn sum_before(&self, row: usize, positives_before: &[[u32; LANES]]) -> [i64; LANES] {
+        let (word, bit) = (row / WORD, row % WORD);
+        let earlier = (1u16 << bit) - 1;
+        let mut sum = [0; LANES];
+        for lane in 0..LANES {
+            let mut positives = positives_before[word][lane];
+            if bit > 0 {
+                positives += (self.labels[word][lane] & earlier).count_ones();
+            }
+            sum[lane] = (i64::from(positives) << 30).wrapping_sub(self.before[row] as i64);
+        }
+        sum
+    }
+}
+
+/// What a thread keeps from tile to tile.
+pub struct Scratch<const LANES: usize> {
+    /// The positives of each group.
+    positives: Vec<[u16; LANES]>,
+    /// The positives before each word.
+    before: Vec<[u32; LANES]>,
+    /// Σ r before each group whose mean is rounded.
+    rounding_before: Vec<[i32; LANES]>,
+    /// D, or its low part.
+    low: Chunk<LANES>,
+    /// Its high part where it does not fit.
+    high: Chunk<LANES>,
+}
+
+impl<const LANES: usize> Scratch<LANES> {
+    pub fn new() -> Self {
+        Scratch {
+            positives: Vec::new(),
+            before: Vec::new(),
+            rounding_before: Vec::new(),
+            low: Chunk::new(),
+            high: Chunk::new(),
+        }
+    }
+}
+
+/// Partial sums D, or parts of them.
+struct Chunk<const LANES: usize> {
+    rows: Vec<usize>,
+    partial: Vec<[i32; LANES]>,
+}
+
+impl<const LANES: usize> Chunk<LANES> {
+    fn new() -> Self {
+        Chunk {
+            rows: Vec::with_capacity(CHUNK),
+            partial: Vec::with_capacity(CHUNK),
+        }
+    }
+
+    /// Adds Σ D_t (V_{t+L+1} - W_{t-L}) for each width L, and is empty again.
+    #[inline(always)]
+    fn flush(
+        &mut self,
+        ties: &Ties,
+        drawn: &Drawn<'_, LANES>,
+        positives: &[[u16; LANES]],
+        widths: &[(u32, u128)],
+        sums: &mut [WideSums<LANES>],
+    ) {
+        for ((width, _), sum) in widths.iter().zip(sums) {
+            let width = *width as usize;
+            for (&row, partial) in self.rows.iter().zip(&self.partial) {
+                let (ahead, behind) = (row + width + 1, row.checked_sub(width));
+                if ahead < drawn.confidence.len() {
+                    let residual = drawn.residual(ahead);
+                    for lane in 0..LANES {
+                        let product = i64::from(partial[lane]).wrapping_mul(residual[lane].into());
+                        sum.add(lane, product);
+                    }
+                }
+                if let Some(behind) = behind {
+                    let residual = match ties.group_of[behind].checked_sub(1) {
+                        None => drawn.residual(behind),
+                        Some(place) => {
+                            let group = &ties.groups[place as usize];
+                            let mut mean = group.fraction(&positives[place as usize]);
+                            for lane in 0..LANES {
+                                mean[lane] = mean[lane].wrapping_sub(group.confidence as i32);
+                            }
+                            mean
+                        }
+                    };
+                    for lane in 0..LANES {
+                        let product = i64::from(partial[lane]).wrapping_mul(residual[lane].into());
+                        sum.add(lane, product.wrapping_neg());
+                    }
+                }
+            }
+        }
+        self.rows.clear();
+        self.partial.clear();
+    }
+}
+
+/// Adds to the sums of windows of labels what their ties change. `widths` are those of `windows`.
+#[inline(always)]
+pub fn add_ties<const LANES: usize>(
+    ties: &Ties,
+    drawn: &Drawn<'_, LANES>,
+    widths: &[(u32, u128)],
+    scratch: &mut Scratch<LANES>,
+    windows: &mut [[i128; LANES]],
+) {
+    scratch.positives.clear();
+    let mut low = vec![WideSums::<LANES>::default(); widths.len()];
+    let mut high = low.clone();
+    let mut squares = Squares::new();
+    for group in &ties.groups {
+        let positives = drawn.positives(group);
+        scratch.positives.push(positives);
+        let fraction = group.fraction(&positives);
+        squares.add(group, &positives, &fraction);
+        let mut partial = [0i64; LANES];
+        for row in group.first..group.end() - 1 {
+            let word = &drawn.labels[row / WORD];
+            for lane in 0..LANES {
+                let label = i64::from(word[lane] >> (row % WORD) & 1);
+                let difference = i64::from(fraction[lane]).wrapping_sub(label << 30);
+                partial[lane] = partial[lane].wrapping_add(difference);
+            }
+            let split = if group.size > SMALL { LOW_BITS } else { 32 };
+            if scratch.low.rows.len() == CHUNK {
+                let positives = &scratch.positives;
+                scratch.low.flush(ties, drawn, positives, widths, &mut low);
+                scratch
+                    .high
+                    .flush(ties, drawn, positives, widths, &mut high);
+            }
+            scratch.low.rows.push(row);
+            if split == 32 {
+                scratch
+                    .low
+                    .partial
+                    .push(partial.map(|partial| partial as i32));
+            } else {
+                let mask = (1 << split) - 1;
+                scratch
+                    .low
+                    .partial
+                    .push(partial.map(|partial| (partial & mask) as i32));
+                scratch.high.rows.push(row);
+                scratch
+                    .high
+                    .partial
+                    .push(partial.map(|partial| (partial >> split) as i32));
+            }
+        }
+    }
+    let positives = &scratch.positives;
+    scratch.low.flush(ties, drawn, positives, widths, &mut low);
+    scratch
+        .high
+        .flush(ties, drawn, positives, widths, &mut high);
+
+    let mut rounding = vec![[0i128; LANES]; widths.len()];
+    if !ties.rounded.is_empty() {
+        add_rounding(ties, drawn, widths, scratch, &mut rounding);
+    }
+    let rows = drawn.confidence.len();
+    let all_positives = drawn.labels.iter().fold([0u32; LANES], |mut sum, word| {
+        for lane in 0..LANES {
+            sum[lane] = sum[lane].wrapping_add(word[lane].count_ones());
+        }
+        sum
+    });
+    for lane in 0..LANES {
+        // Of all pairs of rows: ((ΣW)² - (ΣV)² - ΣW² + ΣV²)/2.
+        let sum = (i128::from(all_positives[lane]) << 30) - i128::from(drawn.before[rows]);
+        let rounding_sum = i128::from(squares.rounding[lane]);
+        let all = rounding_sum * (2 * sum + rounding_sum) - squares.total(lane);
+        for place in 0..widths.len() {
+            let far = low[place].total(lane)
+                + (high[place].total(lane) << LOW_BITS)
+                + rounding[place][lane];
+            windows[place][lane] += all / 2 - far;
+        }
+    }
+}
+
+/// ΣW² - ΣV² and Σr.
+///
+/// A group of m rows with k positives and mean label P has mP² - 2⁶⁰k - 2qr.
+struct Squares<const LANES: usize> {
+    /// Σ m P² by low and high words of P²; ties have fewer than 2²⁶ rows.
+    low: [u64; LANES],
+    high: [u64; LANES],
+    positives: [u64; LANES],
+    /// Σ q r, with |r| <= 2⁹.
+    weighted_rounding: [i64; LANES],
+    rounding: [i64; LANES],
+}
+
+impl<const LANES: usize> Squares<LANES> {
+    fn new() -> Self {
+        Squares {
+            low: [0; LANES],
+            high: [0; LANES],
+            positives: [0; LANES],
+            weighted_rounding: [0; LANES],
+            rounding: [0; LANES],
+        }
+    }
+
+    #[inline(always)]
+    fn add(&mut self, group: &Group, positives: &[u16; LANES], fraction: &[i32; LANES]) {
+        let size = u64::from(group.size);
+        let rounding = rounding(group, positives, fraction);
+        for lane in 0..LANES {
+            let fraction = fraction[lane] as u64;
+            let square = fraction.wrapping_mul(fraction);
+            self.low[lane] = self.low[lane].wrapping_add((square & 0xFFFF_FFFF).wrapping_mul(size));
+            self.high[lane] = self.high[lane].wrapping_add((square >> 32).wrapping_mul(size));
+            self.positives[lane] = self.positives[lane].wrapping_add(positives[lane].into());
+            let rounding = i64::from(rounding[lane]);
+            let weighted = rounding.wrapping_mul(group.confidence.into());
+            self.weighted_rounding[lane] = self.weighted_rounding[lane].wrapping_add(weighted);
+            self.rounding[lane] = self.rounding[lane].wrapping_add(rounding);
+        }
+    }
+
+    fn total(&self, lane: usize) -> i128 {
+        let means = (i128::from(self.high[lane]) << 32) + i128::from(self.low[lane]);
+        let labels = i128::from(self.positives[lane]) << 60;
+        means - labels - 2 * i128::from(self.weighted_rounding[lane])
+    }
+}
+
+/// r = mP - 2³⁰k of a group.
+#[inline(always)]
+fn rounding<const LANES: usize>(
+    group: &Group,
+    positives: &[u16; LANES],
+    fraction: &[i32; LANES],
+) -> [i32; LANES] {
+    let mut rounding = [0; LANES];
+    for lane in 0..LANES {
+        // At most m/2, so that its low word is all of it.
+        let sum = fraction[lane].wrapping_mul(group.size as i32);
+        rounding[lane] = sum.wrapping_sub(i32::from(positives[lane]) << 30);
+    }
+    rounding
+}
+
+/// Adds Σ_g r_g (Σ_{k<=e-L-1} W_k + Σ_{i>e+L} V_i) for each width L.
+#[inline(always)]
+fn add_rounding<const LANES: usize>(
+    ties: &Ties,
+    drawn: &Drawn<'_, LANES>,
+    widths: &[(u32, u128)],
+    scratch: &mut Scratch<LANES>,
+    sums: &mut [[i128; LANES]],
+) {
+    let Scratch {
+        positives,
+        before,
+        rounding_before,
+        ..
+    } = scratch;
+    drawn.positives_before(before);
+    let rows = drawn.confidence.len();
+    let all = drawn.sum_before(rows, before);
+    let mut sum = [0i32; LANES];
+    rounding_before.clear();
+    let rounding_of = |place: u32| {
+        let (group, positives) = (&ties.groups[place as usize], &positives[place as usize]);
+        rounding(group, positives, &group.fraction(positives))
+    };
+    for &place in &ties.rounded {
+        rounding_before.push(sum);
+        let rounding = rounding_of(place);
+        for lane in 0..LANES {
+            sum[lane] = sum[lane].wrapping_add(rounding[lane]);
+        }
+    }
+    rounding_before.push(sum);
+    // ΣW before a row: ΣV, what was rounded before, and D of a group that the row is inside of.
+    let sum_of_means_before = |row: usize| {
+        let ended = ties
+            .rounded
+            .partition_point(|&place| ties.groups[place as usize].end() <= row);
+        let mut sum = drawn.sum_before(row, before);
+        for lane in 0..LANES {
+            sum[lane] = sum[lane].wrapping_add(rounding_before[ended][lane].into());
+        }
+        if row > 0
+            && let Some(place) = ties.group_of[row - 1].checked_sub(1)
+        {
+            let group = &ties.groups[place as usize];
+            if group.end() > row {
+                let fraction = group.fraction(&positives[place as usize]);
+                for earlier in group.first..row {
+                    let label = &drawn.labels[earlier / WORD];
+                    for lane in 0..LANES {
+                        let label = i64::from(label[lane] >> (earlier % WORD) & 1);
+                        let difference = i64::from(fraction[lane]).wrapping_sub(label << 30);
+                        sum[lane] = sum[lane].wrapping_add(difference);
+                    }
+                }
+            }
+        }
+        sum
+    };
+    for &place in &ties.rounded {
+        let end = ties.groups[place as usize].end();
+        let rounding = rounding_of(place);
+        for ((width, _), sum) in widths.iter().zip(&mut *sums) {
+            let width = *width as usize;
+            let earlier = sum_of_means_before(end.saturating_sub(width + 1));
+            let later = drawn.sum_before(rows.min(end + width), before);
+            for lane in 0..LANES {
+                let others = earlier[lane].wrapping_add(all[lane].wrapping_sub(later[lane]));
+                let product = i128::from(rounding[lane]) * i128::from(others);
+                sum[lane] = sum[lane].wrapping_add(product);
+            }
+        }
+    }
+}
