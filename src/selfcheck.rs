@@ -177,7 +177,7 @@ fn drawn_difference(
     let own = gpu.resamples(&samples, 1, 3)?;
     let expected = Cpu::default().resamples(&samples, 1, 3)?;
     if own != expected {
-        let detail = format!("{own:?} and {expected:?}");
+        let detail = format!("{:?} and {:?}", own[0], expected[0]);
         return Ok(Some(("null resamples", detail)));
     }
     // A uniform law, and a curve that goes up, jumps, and goes down.
@@ -197,10 +197,10 @@ fn drawn_difference(
     };
     let own = gpu.replicates(&replicates, 1, 3)?;
     let expected = Cpu::default().replicates(&replicates, 1, 3)?;
-    Ok((own != expected).then(|| {
-        let detail = format!("{own:?} and {expected:?}");
-        ("simulated replicates", detail)
-    }))
+    let mut pairs = std::iter::zip(own, expected);
+    Ok(pairs
+        .find(|(own, expected)| own != expected)
+        .map(|(own, expected)| ("simulated replicates", format!("{own:?} and {expected:?}"))))
 }
 
 /// Whether pair sums of the Gaussian kernel are further from the CPU's than they may be.

@@ -106,7 +106,7 @@ impl Simulator for Gpu {
         count: usize,
     ) -> Result<Vec<ReplicateSums>, DeviceError> {
         let plan = Plan::new(self.device.limits, replicates.rows);
-        if replicates.rows == 0 || plan == Plan::TooLarge {
+        if replicates.rows == 0 || plan == Plan::TooLarge || has_long_loops(replicates) {
             return Cpu::default().replicates(replicates, first, count);
         }
         let mut all = Vec::with_capacity(count);
@@ -133,6 +133,28 @@ impl Simulator for Gpu {
         }
         Ok(all)
     }
+}
+
+/// Whether a thread of the kernels of large replicates would go round a loop too often: a software
+/// adapter leaves its loops after 65,535 rounds, with wrong sums, and hardware has better to do.
+///
+/// A workgroup of 256 threads goes through the rows of a bin, and a thread through those of a tied run
+/// and of the two beside it.
+fn has_long_loops(replicates: &Replicates<'_>) -> bool {
+    const MOST_BINNED_ROWS: u32 = 1 << 23;
+    const MOST_TIED_ROWS: u64 = 1 << 14;
+    let binned = !replicates.thresholds.is_empty() && replicates.rows > MOST_BINNED_ROWS;
+    let tied = match replicates.quantile {
+        Quantile::Empirical(scores) => {
+            let largest = scores.run.chunk_by(|a, b| a == b).map(<[u32]>::len).max();
+            // Rows that such a run has on average; at most 2¹⁴, they are never much more than that.
+            let mean = u64::from(replicates.rows) * largest.unwrap_or(0) as u64
+                / scores.run.len().max(1) as u64;
+            mean > MOST_TIED_ROWS
+        }
+        _ => false,
+    };
+    binned || tied
 }
 
 /// Bins of a replicate, all binnings together.
@@ -400,12 +422,9 @@ impl Launch<'_> {
                 &bins,
             ],
             unused: tables.unused() & 0b110,
-            params: Params {
-                count: bin_count as u32,
-                ..params
-            },
-            groups: bin_count.div_ceil(64) as u32,
-            cost: 64 * (rows / tables.bins.max(1)) as u64 * 4,
+            params,
+            groups: bin_count as u32,
+            cost: (rows / tables.bins.max(1) + 256) as u64 * 4,
         })?;
         recorder.submit()?;
         recorder.stage("replicates")?;
