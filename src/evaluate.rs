@@ -361,6 +361,15 @@ impl Segment<'_> {
         for (binned, intervals) in binned.iter_mut().zip(resampled.binned) {
             binned.intervals = intervals;
         }
+        let mut tests = tests::run(
+            &options.tests,
+            sums,
+            self.labels,
+            self.skce.as_ref(),
+            options.ties,
+            options.alpha,
+        );
+        tests::tell_impossible_labels(&mut tests, self.loss.impossible);
         Evaluated {
             source: info.source,
             group: info.group,
@@ -376,6 +385,7 @@ impl Segment<'_> {
             brier: defined(sums.brier as f64 / (1u64 << 60) as f64 / rows),
             log_loss: self.loss.mean(sums.rows),
             log_loss_clamped: self.loss.clamped,
+            impossible_labels: self.loss.impossible,
             gate,
             rank_ece: RankEce {
                 estimate,
@@ -384,14 +394,7 @@ impl Segment<'_> {
                 decision_risk_bound_upper: risk(upper),
                 intervals,
             },
-            tests: tests::run(
-                &options.tests,
-                sums,
-                self.labels,
-                self.skce.as_ref(),
-                options.ties,
-                options.alpha,
-            ),
+            tests,
             binned,
             skce: self.skce.as_ref().map(|skce| estimates(skce, options)),
         }

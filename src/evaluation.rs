@@ -106,6 +106,9 @@ pub struct Evaluated {
     pub log_loss: Option<f64>,
     /// How many rows were clamped.
     pub log_loss_clamped: u64,
+    /// How many rows have a label that contradicts a confidence of exactly 0 or 1. One is enough to rule
+    /// out perfect calibration, whatever tests say: their null law never draws such a label.
+    pub impossible_labels: u64,
     /// This result's side of the gate.
     pub gate: Option<Verdict>,
     /// The tuning-free estimate.

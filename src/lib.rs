@@ -33,8 +33,9 @@
 //!    its label. Its result is a [`Batch`], whose rows are valid from then on.
 //! 2. A [`backend`] sorts rows and returns a few sums for each segment. Sums are exact integers
 //!    ([`fixed_point`]), so that no order of summation, and hence no device and no number of
-//!    threads, can change a bit of any result. What is random ([`random`], [`placement`]) depends
-//!    on a seed and a counter, never on the order of rows.
+//!    threads, can change a bit of any result; sums of a kernel alone are in floats
+//!    ([`backend::kernels::PairSummer`] says what they promise). What is random ([`random`],
+//!    [`placement`]) depends on a seed and a counter, never on the order of rows.
 //! 3. [`statistic`] and [`inference`] turn the sums into estimates, tests and intervals in f64: one
 //!    piece of code for all backends.
 //! 4. [`evaluation`] is the shape of what was found, and [`report`] writes it: tables, JSON, CSV and

@@ -3,6 +3,8 @@
 #[path = "cli/program.rs"]
 mod program;
 
+#[path = "cli/degenerate.rs"]
+mod degenerate;
 #[path = "cli/device.rs"]
 mod device;
 #[path = "cli/faults.rs"]

@@ -187,24 +187,20 @@ fn too_few_rows() {
     }
 }
 
-/// Confidences 0, 1, 0, 1: nothing could vary. Bernstein's bound has no need of a variance:
-/// 4/3 · log 40.
+/// Confidences 0, 1, 0, 1: nothing could vary.
 #[test]
 fn no_null_variance() {
     let sums = SegmentSums {
         rows: 4,
         ..SegmentSums::default()
     };
-    for name in [TestName::Asymptotic, TestName::Conditional] {
+    for name in TestName::OF_SUMS {
         for ties in [Ties::Average, Ties::Random, Ties::Stable] {
             let reason = run(name, &sums, ties, 0.05).undefined.unwrap();
             assert!(reason.contains("no null variance"), "{reason}");
         }
     }
-    let result = run(TestName::FiniteSample, &sums, Ties::Average, 0.05);
-    assert_close(result.threshold.unwrap(), 4.918505939, 1e-9);
-    assert_eq!(result.p_value, Some(1.0));
-    // Confidences 0, 0.5, 1: only the conditional variance vanishes.
+    // Confidences 0, 0.5, 1: only the variance that asymptotic assumes does not vanish.
     let sums = SegmentSums {
         rows: 3,
         null_squares: q(0.0625, 66) as u128,
@@ -212,9 +208,10 @@ fn no_null_variance() {
     };
     let result = run(TestName::Asymptotic, &sums, Ties::Average, 0.05);
     assert_eq!(result.undefined, None);
-    let result = run(TestName::Conditional, &sums, Ties::Average, 0.05);
-    let reason = result.undefined.unwrap();
-    assert!(reason.contains("strictly between 0 and 1"), "{reason}");
+    for name in [TestName::Conditional, TestName::FiniteSample] {
+        let reason = run(name, &sums, Ties::Average, 0.05).undefined.unwrap();
+        assert!(reason.contains("strictly between 0 and 1"), "{reason}");
+    }
 }
 
 #[test]
@@ -292,13 +289,14 @@ fn a_note_when_ties_make_the_asymptotic_test_conservative() {
     );
 }
 
-/// With s_1 = s_2 = 0 the threshold is 4L/3: p = 2 exp(-3/4 · statistic).
+/// With s_2 = 0 and an s_1 of 2⁻⁶⁶ the threshold is 4L/3: p = 2 exp(-3/4 · statistic).
 #[test]
 fn finite_sample_p_value_in_closed_form() {
     for statistic in [0.5, 1.0, 2.0, 7.25, 100.0, 700.0] {
         let sums = SegmentSums {
             rows: 1 << 20,
             rank_ece: q(statistic, 60),
+            null_odd: 1,
             ..SegmentSums::default()
         };
         let p = run(TestName::FiniteSample, &sums, Ties::Average, 1e-3).p_value;
@@ -569,6 +567,7 @@ fn log_loss_by_hand() {
     let expected = LogLossSums {
         sum: 2 * ln2 + 5 * most,
         clamped: 4,
+        impossible: 2,
     };
     assert_eq!(sums, [expected]);
     let mean = (2.0 * LN_2 + 5.0 * 34.538776394910684) / 9.0;
@@ -584,6 +583,7 @@ fn log_loss_by_hand() {
         let expected = LogLossSums {
             sum: 2 * ln2,
             clamped: 0,
+            impossible: 0,
         };
         assert_eq!(log_loss(&batch.unwrap()), [expected]);
     }
@@ -612,6 +612,7 @@ fn log_loss_of_many_rows_is_the_sum_of_single_rows() {
             let p = if labels[row] { z } else { 1.0 - z };
             exact -= p.max(1e-15).ln();
             expected.clamped += u64::from(p < 1e-15);
+            expected.impossible += u64::from(p == 0.0);
             let one = Batch::from_slices(&confidences[row..=row], &labels[row..=row]);
             expected.sum += log_loss(&one.unwrap())[0].sum;
         }

@@ -521,6 +521,7 @@ fn log_loss_is_clamped_and_counted() {
         &[0, 1, 1, 0, 0, 1, 1],
     );
     assert_eq!(scores::log_loss_clamped(&sample), 3);
+    assert_eq!(scores::impossible_labels(&sample), 2);
     let expected = (-4.0 * 1e-15f64.ln() + 2f64.ln()) / 7.0;
     assert_close(scores::log_loss(&sample).unwrap(), expected, 1e-12);
 }

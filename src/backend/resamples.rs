@@ -29,6 +29,14 @@ impl TiedGroups {
         self.rows += size;
     }
 
+    /// The number of rows whose labels can vary in a resample: those of confidences strictly between 0
+    /// and 1, in Q30.
+    pub fn varying_rows(&self) -> u32 {
+        let sized = self.confidence.iter().zip(&self.size);
+        let varying = sized.filter(|&(&confidence, _)| 0 < confidence && confidence < ONE_Q30);
+        varying.map(|(_, &size)| size).sum()
+    }
+
     /// Whether no two rows share a confidence.
     pub fn untied(&self) -> bool {
         self.confidence.len() == self.rows as usize

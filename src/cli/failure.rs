@@ -12,7 +12,8 @@ pub const GATE_NOT_MET: u8 = 1;
 pub const BAD_INPUT: u8 = 2;
 /// Exit status when a gate can be neither met nor not.
 pub const GATE_UNDECIDED: u8 = 3;
-/// Exit status when a device failed and the CPU could not stand in.
+/// Exit status of a device failure that could not be recovered: the CPU may not stand in where a GPU was
+/// asked for.
 pub const DEVICE_FAILED: u8 = 4;
 
 /// An error for the user.

@@ -26,7 +26,7 @@ pub use failure::Failure;
 /// Measures whether predicted probabilities can be trusted
 ///
 /// rankECE (arXiv 2609.13100), binned ECE and tests of calibration, on the GPU or the CPU with the
-/// same bits. Exit status: 0 done, 1 gate not met, 2 usage or bad input, 3 gate undecided, 4 device
+/// same bits (but for SKCE, see --backend). Exit status: 0 done, 1 gate not met, 2 usage or bad input, 3 gate undecided, 4 device
 /// failure that could not be recovered.
 #[derive(Debug, Parser)]
 #[command(name = "rankece", version)]

@@ -29,6 +29,12 @@ pub fn log_loss_clamped(sample: &Sample) -> usize {
     rows.filter(|&&row| observed(row) < 1e-15).count()
 }
 
+/// How many rows gave the observed label the probability 0.
+pub fn impossible_labels(sample: &Sample) -> usize {
+    let rows = sample.rows().iter();
+    rows.filter(|&&row| observed(row) == 0.0).count()
+}
+
 fn observed(row: Row) -> f64 {
     if row.label {
         row.confidence

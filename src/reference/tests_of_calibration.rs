@@ -28,6 +28,8 @@ pub fn normal_p_value(t: f64) -> f64 {
 /// What n·rankECE must exceed for the finite-sample test to reject at level `alpha`:
 /// t(s_1) + t(s_2) with L = log(2/α), t(s) = L/3 + √(L²/9 + 2sL) and s_1, s_2 the sums of
 /// v_(i) v_(i+1) over odd and even i. \[CB26 Prop. 3.4\], *reconstructed*.
+///
+/// The bound itself holds for s_1 = s_2 = 0 too, where the test is undefined for want of a null variance.
 pub fn finite_sample_threshold(sample: &Sample, alpha: f64) -> f64 {
     threshold(null::odd(sample), null::even(sample), (2.0 / alpha).ln())
 }

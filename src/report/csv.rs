@@ -1,7 +1,8 @@
 //! CSV for scripts: one line per result, nothing rounded.
 //!
 //! The first line is a comment that names what computed (`# backend cpu`), so that everything after
-//! it is the same on every backend: read it with `pandas.read_csv(file, skiprows=1)`. What is
+//! it is the same on every backend: read it with `pandas.read_csv(file, comment="#")`, or with
+//! `skiprows=1` if a name of a file or group has a `#` in it. What is
 //! undefined is an empty field, with the reason in a field of its own.
 //!
 //! Columns: `source`; one for each group column (with `group_` before a name that is taken); the
@@ -113,6 +114,7 @@ fn sample_columns() -> Vec<Column<'static>> {
         Column::new("brier", |r| number(r.brier)),
         Column::new("log_loss", |r| number(r.log_loss)),
         Column::new("log_loss_clamped", |r| r.log_loss_clamped.to_string()),
+        Column::new("impossible_labels", |r| r.impossible_labels.to_string()),
         Column::new("gate", |r| r.gate.map_or("", verdict_name).to_owned()),
         Column::new("rank_ece", |r| number(r.rank_ece.estimate)),
         Column::new("ties", |r| ties_name(r.rank_ece.ties).to_owned()),

@@ -134,6 +134,26 @@ fn test_verdict(test: &TestResult) -> &'static str {
     }
 }
 
+/// The reason of an undefined test and the note of a test, each with the test's name.
+fn remarks(test: &TestResult) -> impl Iterator<Item = (&'static str, String)> + use<> {
+    let why = test.undefined.iter().map(|why| format!("undefined, {why}"));
+    let remarks: Vec<String> = why.chain(test.note.clone()).collect();
+    let name = test.name;
+    remarks.into_iter().map(move |text| (name, text))
+}
+
+/// What holds for some tests or intervals: their names, then the text below or beside them.
+fn write_named(names: &[&str], text: &str, indent: &str, out: &mut impl Write) -> io::Result<()> {
+    let text = text::printable(text);
+    match names {
+        [name] => text::write_wrapped(&format!("{indent}{name}: "), &text, out),
+        names => {
+            let line = format!("{}: {text}", names.join(", "));
+            text::write_wrapped(indent, &line, out)
+        }
+    }
+}
+
 /// A binning in words: `10 equal-width bins, right-closed`, `sqrt = 31 equal-mass bins (30 with
 /// rows)`.
 fn binning_name(binned: &Binned) -> String {

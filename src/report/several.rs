@@ -9,7 +9,10 @@ use super::columns::{Align, Columns};
 use super::number::{ABSENT, count, optional, p_value, percent, significant};
 use super::text::write_wrapped;
 use super::text::{LINE, printable, shorten};
-use super::{binning_rule_name, distinct, part_of_source, reduction_name, ties_name, verdict_name};
+use super::{
+    binning_rule_name, distinct, part_of_source, reduction_name, remarks, ties_name, verdict_name,
+    write_named,
+};
 
 /// The most reasons and notes beneath the rows.
 const MOST_REMARKS: usize = 20;
@@ -32,6 +35,9 @@ pub fn write(results: &[Evaluated], alpha: f64, out: &mut impl Write) -> io::Res
     push(Align::Right, "tied", &|r| count(r.tied_rows));
     if results.iter().any(|r| r.skipped > 0) {
         push(Align::Right, "skipped", &|r| count(r.skipped));
+    }
+    if results.iter().any(|r| r.impossible_labels > 0) {
+        push(Align::Right, "impossible", &|r| count(r.impossible_labels));
     }
     push(Align::Point, "rank_ece", &|r| optional(r.rank_ece.estimate));
     let first = |r: &Evaluated| r.rank_ece.intervals.first().cloned();
@@ -69,6 +75,17 @@ pub fn write(results: &[Evaluated], alpha: f64, out: &mut impl Write) -> io::Res
     writeln!(out)?;
     write_legend(results, alpha, out)?;
     write_remarks(results, out)?;
+    let impossible = results.iter().filter(|r| r.impossible_labels > 0).count();
+    if impossible > 0 {
+        writeln!(out)?;
+        let line = format!(
+            "Perfect calibration is impossible for {} of {} results, whatever their tests say: \
+             impossible is the number of labels that contradict a confidence of exactly 0 or 1.",
+            count(impossible as u64),
+            count(results.len() as u64)
+        );
+        write_wrapped("", &line, out)?;
+    }
     if results.iter().any(|r| !r.tests.is_empty()) {
         writeln!(out)?;
         write_wrapped("", &multiplicity(results, alpha), out)?;
@@ -137,29 +154,27 @@ fn write_legend(results: &[Evaluated], alpha: f64, out: &mut impl Write) -> io::
 
 /// Reasons and notes, each once with the number of results it holds for.
 fn write_remarks(results: &[Evaluated], out: &mut impl Write) -> io::Result<()> {
-    let tests = results.iter().flat_map(|r| &r.tests).flat_map(|t| {
-        let why = t.undefined.iter().map(|why| format!("undefined, {why}"));
-        why.chain(t.note.clone()).map(|text| (t.name, text))
-    });
+    let tests = results.iter().flat_map(|r| &r.tests).flat_map(remarks);
     let intervals = results.iter().filter_map(|r| {
         let interval = r.rank_ece.intervals.first()?;
         let why = interval.undefined.as_ref()?;
         Some((interval.method, format!("undefined, {why}")))
     });
-    let remarks: Vec<(&str, String)> = intervals.chain(tests).collect();
-    let different = distinct(remarks.iter());
-    for (name, text) in different.iter().take(MOST_REMARKS) {
-        let held = remarks
+    let remarks: Vec<(&'static str, String)> = intervals.chain(tests).collect();
+    let of_one = distinct(remarks.iter()).into_iter().map(|remark| {
+        let held = remarks.iter().filter(|other| *other == remark).count() as u64;
+        (remark, held)
+    });
+    let of_one: Vec<(&(&str, String), u64)> = of_one.collect();
+    // Several tests are often undefined for the same reason in the same number of results.
+    let different = distinct(of_one.iter().map(|((_, text), held)| (text, *held)));
+    for (text, held) in different.iter().take(MOST_REMARKS) {
+        let alike = of_one
             .iter()
-            .filter(|r| r.0 == *name && r.1 == *text)
-            .count() as u64;
-        let line = format!(
-            "{} ({} of {} results)",
-            printable(text),
-            count(held),
-            results.len()
-        );
-        write_wrapped(&format!("{name}: "), &line, out)?;
+            .filter(|((_, other), n)| other == *text && n == held);
+        let names: Vec<&str> = alike.map(|((name, _), _)| *name).collect();
+        let line = format!("{text} ({} of {} results)", count(*held), results.len());
+        write_named(&names, &line, "", out)?;
     }
     match different.len().saturating_sub(MOST_REMARKS) {
         0 => Ok(()),

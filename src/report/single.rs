@@ -12,8 +12,8 @@ use super::number::{
 use super::text::write_wrapped;
 use super::text::{LINE, printable};
 use super::{
-    bars, binning_name, interval_for_people, interval_method, part_of_source, reduction_name,
-    test_verdict, ties_name,
+    bars, binning_name, distinct, interval_for_people, interval_method, part_of_source,
+    reduction_name, remarks, test_verdict, ties_name, write_named,
 };
 
 /// Writes everything about one result.
@@ -34,8 +34,11 @@ pub fn write(result: &Evaluated, alpha: f64, out: &mut impl Write) -> io::Result
     if !result.tests.is_empty() {
         writeln!(out)?;
         write_tests(&result.tests, out)?;
+    }
+    let verdict = verdict(result, alpha);
+    if !verdict.is_empty() {
         writeln!(out)?;
-        write_wrapped("", &verdict(&result.tests, result.n, alpha), out)?;
+        write_wrapped("", &verdict, out)?;
     }
     if let Some(binned) = result.binned.first() {
         writeln!(out)?;
@@ -73,7 +76,15 @@ fn write_sample(result: &Evaluated, out: &mut impl Write) -> io::Result<()> {
         rows => format!(" ({} clamped at 1e-15)", counted(rows, "row")),
     };
     let log_loss = optional(result.log_loss);
-    fact("log loss", &format!("{log_loss}{clamped}"), out)
+    fact("log loss", &format!("{log_loss}{clamped}"), out)?;
+    if result.impossible_labels > 0 {
+        let rows = format!(
+            "{}: label 1 at confidence 0, or 0 at 1, which perfect calibration rules out",
+            counted(result.impossible_labels, "row")
+        );
+        fact("impossible labels", &rows, out)?;
+    }
+    Ok(())
 }
 
 fn write_rank_ece(rank_ece: &RankEce, out: &mut impl Write) -> io::Result<()> {
@@ -101,19 +112,34 @@ fn write_rank_ece(rank_ece: &RankEce, out: &mut impl Write) -> io::Result<()> {
         fact("  root mean square", &size, out)?;
     }
     if let Some(bound) = rank_ece.decision_risk_bound {
-        let upper = match rank_ece.decision_risk_bound_upper {
-            Some(upper) => format!(" ({} from the interval's upper end)", significant(upper)),
-            None if rank_ece.intervals.is_empty() => String::new(),
-            None => " (the interval has no upper end)".to_owned(),
-        };
-        let bound = significant(bound);
-        let value = format!(
-            "decisions taken at these probabilities have at most {bound} more risk than after the \
-             best monotone transformation of them{upper}"
-        );
-        fact("decision risk", &value, out)?;
+        fact("decision risk", &decision_risk(bound, rank_ece), out)?;
     }
     Ok(())
+}
+
+/// The bounds on the excess risk, and whether they say anything.
+fn decision_risk(bound: f64, rank_ece: &RankEce) -> String {
+    let first = rank_ece.intervals.first();
+    let upper = match (rank_ece.decision_risk_bound_upper, first) {
+        (Some(upper), _) => format!(" ({} from the interval's upper end)", significant(upper)),
+        (None, Some(first)) => format!(
+            " (none from an upper end, as the first interval, {}, is undefined)",
+            first.method
+        ),
+        (None, None) => String::new(),
+    };
+    let vacuous = match rank_ece.decision_risk_bound_upper {
+        _ if bound >= 1.0 => "; losses are in [0, 1], so a bound of 1 or more says nothing",
+        Some(upper) if upper >= 1.0 => {
+            "; losses are in [0, 1], so the one from the upper end says nothing"
+        }
+        _ => "",
+    };
+    let bound = significant(bound);
+    format!(
+        "decisions taken at these probabilities have at most {bound} more risk than after the best \
+         monotone transformation of them{upper}{vacuous}"
+    )
 }
 
 fn write_binned(result: &Evaluated, out: &mut impl Write) -> io::Result<()> {
@@ -223,36 +249,60 @@ fn write_tests(tests: &[TestResult], out: &mut impl Write) -> io::Result<()> {
         test_verdict(t).to_owned()
     });
     columns.write(out, 0, LINE)?;
-    for test in tests {
-        let why = test
-            .undefined
-            .as_ref()
-            .map(|why| format!("undefined, {why}"));
-        for text in why.iter().chain(&test.note) {
-            write_wrapped(&format!("  {}: ", test.name), &printable(text), out)?;
-        }
+    let remarks: Vec<(&str, String)> = tests.iter().flat_map(remarks).collect();
+    for text in distinct(remarks.iter().map(|(_, text)| text)) {
+        // Tests are often undefined for one and the same reason.
+        let of_text = remarks.iter().filter(|(_, other)| other == text);
+        let names: Vec<&str> = of_text.map(|(name, _)| *name).collect();
+        write_named(&names, text, "  ", out)?;
     }
     Ok(())
 }
 
-/// What the tests say of a sample of `n` rows: `adaptive`, if it was asked for and is defined, else all
-/// together. Never that probabilities are calibrated: no test can say that.
-pub fn verdict(tests: &[TestResult], n: u64, alpha: f64) -> String {
+/// What labels and tests say of a sample. Labels that are impossible under calibration come first, as
+/// they leave nothing to chance. Then `adaptive`, if it was asked for and is defined, else all tests
+/// together. Never that probabilities are calibrated: no test can say that. Empty if there is nothing
+/// to say.
+pub fn verdict(result: &Evaluated, alpha: f64) -> String {
+    let impossible = match result.impossible_labels {
+        0 => None,
+        1 => Some("1 label contradicts a confidence".to_owned()),
+        rows => Some(format!("{} labels contradict confidences", count(rows))),
+    };
+    let certain = impossible.map(|labels| {
+        format!(
+            "Perfect calibration is impossible, whatever the tests say: {labels} of exactly 0 or 1."
+        )
+    });
+    let tests = &result.tests;
     let adaptive = tests.iter().find(|t| t.name == TestName::Adaptive.as_str());
-    match adaptive.and_then(|t| Some((t, t.reject?, t.p_value?))) {
-        Some((test, reject, p)) => verdict_of_adaptive(test, reject, p, n, alpha),
-        None => verdict_of_all(tests, alpha),
-    }
+    let of_tests = match adaptive.and_then(|t| Some((t, t.reject?, t.p_value?))) {
+        _ if tests.is_empty() => None,
+        Some((_, false, p)) => {
+            let by = format!("{} {}", TestName::Adaptive, p_equals(p));
+            Some(not_rejected(&by, certain.is_some(), alpha))
+        }
+        Some((test, true, p)) => Some(rejected_by_adaptive(test, p, result.n, alpha)),
+        None => Some(verdict_of_all(tests, certain.is_some(), alpha)),
+    };
+    let sentences: Vec<String> = certain.into_iter().chain(of_tests).collect();
+    sentences.join(" ")
 }
 
-fn verdict_of_adaptive(test: &TestResult, reject: bool, p: f64, n: u64, alpha: f64) -> String {
-    let (level, p) = (with_digits(alpha, 6), p_equals(p));
-    if !reject {
-        return format!(
-            "No evidence against calibration at level {level} (adaptive {p}). This does not show \
-             that the probabilities are calibrated."
-        );
+/// No test rejects; `certain`: but labels do.
+fn not_rejected(by: &str, certain: bool, alpha: f64) -> String {
+    let level = with_digits(alpha, 6);
+    if certain {
+        return format!("The tests by themselves do not reject it at level {level} ({by}).");
     }
+    format!(
+        "No evidence against calibration at level {level} ({by}). This does not show that the \
+         probabilities are calibrated."
+    )
+}
+
+fn rejected_by_adaptive(test: &TestResult, p: f64, n: u64, alpha: f64) -> String {
+    let (level, p) = (with_digits(alpha, 6), p_equals(p));
     let profile = test.profile.as_deref().unwrap_or_default();
     let scale = match ErrorScale::of_profile(profile, n) {
         Some((scale, window)) => {
@@ -272,7 +322,7 @@ fn verdict_of_adaptive(test: &TestResult, reject: bool, p: f64, n: u64, alpha: f
     format!("Calibration is rejected at level {level} (adaptive {p}).{scale}")
 }
 
-fn verdict_of_all(tests: &[TestResult], alpha: f64) -> String {
+fn verdict_of_all(tests: &[TestResult], certain: bool, alpha: f64) -> String {
     let level = with_digits(alpha, 6);
     let told = |decision: Option<bool>| -> Vec<String> {
         let chosen = tests.iter().filter(|t| t.reject == decision);
@@ -287,11 +337,7 @@ fn verdict_of_all(tests: &[TestResult], alpha: f64) -> String {
     let by = |tests: &[String]| tests.join(", ");
     let mut text = match (rejecting.as_slice(), accepting.as_slice()) {
         ([], []) => "No test is defined for these data.".to_owned(),
-        ([], _) => format!(
-            "No evidence against calibration at level {level} ({}). This does not show that the \
-             probabilities are calibrated.",
-            by(&accepting)
-        ),
+        ([], _) => not_rejected(&by(&accepting), certain, alpha),
         (_, []) => format!(
             "Calibration is rejected at level {level} ({}).",
             by(&rejecting)

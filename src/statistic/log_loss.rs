@@ -17,6 +17,9 @@ pub struct LogLossSums {
     pub sum: u128,
     /// How many rows gave the observed label a probability below 1e-15.
     pub clamped: u64,
+    /// How many rows gave the observed label the probability 0 exactly: their confidence is 0 and their
+    /// label 1, or 1 and 0. Perfect calibration rules such rows out.
+    pub impossible: u64,
 }
 
 impl LogLossSums {
@@ -30,6 +33,7 @@ impl LogLossSums {
         LogLossSums {
             sum: self.sum + other.sum,
             clamped: self.clamped + other.clamped,
+            impossible: self.impossible + other.impossible,
         }
     }
 }
@@ -68,16 +72,18 @@ fn sums<W: Word>(
     term: impl Fn(W) -> Term + Sync,
 ) -> Vec<LogLossSums> {
     let chunk = |words: &[W]| {
-        let (mut sum, mut clamped) = (0u64, 0u64);
+        let (mut sum, mut clamped, mut impossible) = (0u64, 0u64, 0u64);
         for &word in words {
-            let Term { loss, is_clamped } = term(word);
-            // Neither can overflow in CHUNK rows; checks would keep the loop from being vectorised.
-            sum = sum.wrapping_add(loss);
-            clamped = clamped.wrapping_add(u64::from(is_clamped));
+            let term = term(word);
+            // None can overflow in CHUNK rows; checks would keep the loop from being vectorised.
+            sum = sum.wrapping_add(term.loss);
+            clamped = clamped.wrapping_add(u64::from(term.is_clamped));
+            impossible = impossible.wrapping_add(u64::from(term.is_impossible));
         }
         LogLossSums {
             sum: u128::from(sum),
             clamped,
+            impossible,
         }
     };
     offsets
@@ -97,12 +103,13 @@ struct Term {
     /// -ln p in Q40.
     loss: u64,
     is_clamped: bool,
+    is_impossible: bool,
 }
 
 #[inline(always)]
 fn term(confidence: f64, label: bool) -> Term {
     // What the subtraction loses is below 2⁻⁵³ and where confidences are below a half, so that the
-    // logarithm loses no more.
+    // logarithm loses no more. It gives 0 for a confidence of 1 alone.
     let probability = if label { confidence } else { 1.0 - confidence };
     let is_clamped = probability < LEAST_PROBABILITY;
     let log = natural_log(if is_clamped {
@@ -117,6 +124,7 @@ fn term(confidence: f64, label: bool) -> Term {
     Term {
         loss: rounded.to_bits() & ((1 << 52) - 1),
         is_clamped,
+        is_impossible: probability == 0.0,
     }
 }
 

@@ -51,6 +51,7 @@ fn json_has_the_keys_that_scripts_rely_on() {
             "brier",
             "log_loss",
             "log_loss_clamped",
+            "impossible_labels",
             "gate",
             "rank_ece",
             "tests",

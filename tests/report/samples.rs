@@ -44,6 +44,7 @@ pub fn article_result() -> Evaluated {
         // -(ln .55 + ln .35 + ln .85 + ln .95)/4
         log_loss: Some(0.465_367_837),
         log_loss_clamped: 0,
+        impossible_labels: 0,
         gate: None,
         rank_ece: RankEce {
             estimate: Some(-0.095625),

@@ -45,7 +45,8 @@ fn json_has_the_keys_that_scripts_rely_on() {
     assert_has_keys(
         result,
         "source group reduction class dtype n skipped distinct tied_rows base_rate \
-         mean_confidence brier log_loss log_loss_clamped gate rank_ece tests binned skce",
+         mean_confidence brier log_loss log_loss_clamped impossible_labels gate rank_ece tests \
+         binned skce",
     );
     let rank_ece = &result["rank_ece"];
     assert_has_keys(

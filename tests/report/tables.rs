@@ -30,7 +30,9 @@ fn the_article_in_full() {
     95 % interval    [-1.62349, 1.43224], concentration
     root mean square 0, as the estimate is not positive
   decision risk      decisions taken at these probabilities have at most 2 more risk than after
-                     the best monotone transformation of them (the interval has no upper end)
+                     the best monotone transformation of them (none from an upper end, as the
+                     first interval, neighbour, is undefined); losses are in [0, 1], so a bound of
+                     1 or more says nothing
 
   bins                                      ece_l1  ece_rms  mce  ece_l2  ece_l2_debiased
   4 equal-width, right-closed, 2 with rows     0.1      0.1  0.1    0.01           -0.115
@@ -82,6 +84,100 @@ fn the_verdict_says_no_more_than_the_tests() {
 }
 
 #[test]
+fn the_verdict_begins_with_impossible_labels() {
+    let mut evaluation = article();
+    evaluation.results[0].impossible_labels = 1;
+    let one = prose(&evaluation);
+    assert!(one.contains(
+        "impossible labels 1 row: label 1 at confidence 0, or 0 at 1, which perfect calibration rules \
+         out"
+    ));
+    // Neither is there "no evidence" then.
+    assert!(one.contains(
+        "Perfect calibration is impossible, whatever the tests say: 1 label contradicts a confidence of \
+         exactly 0 or 1. The tests by themselves do not reject it at level 0.05 (asymptotic p = \
+         0.8542, finite-sample p = 1). Undefined: conditional."
+    ));
+    assert!(!one.contains("No evidence"));
+    let result = &mut evaluation.results[0];
+    result.impossible_labels = 2345;
+    result.tests = vec![test("adaptive", 3.0, 0.0, 0.001, true)];
+    assert!(prose(&evaluation).contains(
+        "whatever the tests say: 2,345 labels contradict confidences of exactly 0 or 1. Calibration is \
+         rejected at level 0.05 (adaptive p = 0.001)."
+    ));
+    evaluation.results[0].tests = vec![test("adaptive", 3.0, 0.0, 0.9, false)];
+    assert!(
+        prose(&evaluation)
+            .contains("The tests by themselves do not reject it at level 0.05 (adaptive p = 0.9).")
+    );
+    // Without tests it is said as well.
+    evaluation.results[0].tests.clear();
+    assert!(prose(&evaluation).contains("Perfect calibration is impossible"));
+
+    let mut evaluation = groups(3);
+    assert!(!prose(&evaluation).contains("impossible"));
+    evaluation.results[1].impossible_labels = 4;
+    let table = table(&evaluation);
+    let column: Vec<&str> = table
+        .lines()
+        .skip(1)
+        .take(4)
+        .filter_map(|line| {
+            line.split_whitespace()
+                .find(|w| *w == "impossible" || *w == "4")
+        })
+        .collect();
+    assert_eq!(column, ["impossible", "4"]);
+    assert!(prose(&evaluation).contains("Perfect calibration is impossible for 1 of 3 results"));
+}
+
+#[test]
+fn tests_undefined_for_one_reason_share_a_line() {
+    let mut evaluation = nothing();
+    assert!(
+        prose(&evaluation)
+            .contains("asymptotic, finite-sample, conditional: undefined, there are no rows")
+    );
+    evaluation.results.extend(nothing().results);
+    assert!(prose(&evaluation).contains(
+        "neighbour, asymptotic, finite-sample, conditional: undefined, there are no rows (2 of 2 \
+         results)"
+    ));
+}
+
+#[test]
+fn a_bound_on_the_risk_says_when_it_says_nothing() {
+    let mut evaluation = groups(1);
+    let risk = |evaluation: &Evaluation| {
+        let prose = prose(evaluation);
+        let (_, after) = prose.split_once("decision risk").expect("a line");
+        after
+            .split_once(" bins ")
+            .expect("bins follow")
+            .0
+            .to_owned()
+    };
+    let rank_ece = |evaluation: &mut Evaluation, bound, upper| {
+        let rank_ece = &mut evaluation.results[0].rank_ece;
+        rank_ece.decision_risk_bound = Some(bound);
+        rank_ece.decision_risk_bound_upper = upper;
+    };
+    rank_ece(&mut evaluation, 0.5, Some(0.9));
+    assert!(!risk(&evaluation).contains("says nothing"));
+    rank_ece(&mut evaluation, 0.5, Some(1.2));
+    assert!(risk(&evaluation).ends_with("so the one from the upper end says nothing"));
+    rank_ece(&mut evaluation, 1.1, Some(1.2));
+    assert!(risk(&evaluation).ends_with("so a bound of 1 or more says nothing"));
+    rank_ece(&mut evaluation, 0.5, None);
+    let first = &mut evaluation.results[0].rank_ece.intervals[0];
+    (first.lower, first.upper) = (None, None);
+    assert!(risk(&evaluation).ends_with("as the first interval, neighbour, is undefined)"));
+    evaluation.results[0].rank_ece.intervals.clear();
+    assert!(risk(&evaluation).ends_with("transformation of them"));
+}
+
+#[test]
 fn a_result_says_what_it_is_a_result_of() {
     let mut evaluation = groups(1);
     let result = &mut evaluation.results[0];
@@ -129,8 +225,10 @@ fn several_results_are_counted_against_chance() {
     let mut evaluation = groups(3);
     evaluation.results.push(undefined);
     let table = table(&evaluation);
-    assert!(table.contains("asymptotic: undefined, there are no rows (1 of 4 results)"));
-    assert!(table.contains("neighbour: undefined, there are no rows (1 of 4 results)"));
+    assert!(table.contains(
+        "neighbour, asymptotic, finite-sample, conditional: undefined, there are no rows"
+    ));
+    assert!(table.contains("(1 of 4 results)"));
 }
 
 #[test]

@@ -26,7 +26,7 @@ const SMALL: u32 = 7;
 /// The bits of the low part of D where it does not fit.
 const LOW_BITS: u32 = 20;
 /// Partial sums D that are worked on together, so that they stay in the nearest cache.
-const CHUNK: usize = 64;
+const CHUNK: usize = 128;
 
 /// A tied group whose rows need not all have the same label.
 struct Group {
@@ -49,6 +49,13 @@ impl Group {
     #[inline(always)]
     fn fraction<const LANES: usize>(&self, positives: &[u16; LANES]) -> [i32; LANES] {
         let mut fraction = [0; LANES];
+        if !self.rounded() {
+            let shift = 30 - self.size.trailing_zeros();
+            for lane in 0..LANES {
+                fraction[lane] = i32::from(positives[lane]) << shift;
+            }
+            return fraction;
+        }
         let step = f64::from(ONE_Q30) / f64::from(self.size);
         for lane in 0..LANES {
             // As in `resample::mean_residuals`, sizes being below 2²⁰.
@@ -136,6 +143,20 @@ impl<const LANES: usize> Drawn<'_, LANES> {
         for lane in 0..LANES {
             let label = i32::from(word[lane] >> bit & 1);
             residual[lane] = (label << 30).wrapping_sub(confidence);
+        }
+        residual
+    }
+
+    /// W of a row, of whose group and those before `positives` tells.
+    #[inline(always)]
+    fn mean_residual(&self, ties: &Ties, row: usize, positives: &[[u16; LANES]]) -> [i32; LANES] {
+        let Some(place) = ties.group_of[row].checked_sub(1) else {
+            return self.residual(row);
+        };
+        let group = &ties.groups[place as usize];
+        let mut residual = group.fraction(&positives[place as usize]);
+        for residual in &mut residual {
+            *residual = residual.wrapping_sub(group.confidence as i32);
         }
         residual
     }
@@ -236,30 +257,22 @@ impl<const LANES: usize> Chunk<LANES> {
         for ((width, _), sum) in widths.iter().zip(sums) {
             let width = *width as usize;
             for (&row, partial) in self.rows.iter().zip(&self.partial) {
-                let (ahead, behind) = (row + width + 1, row.checked_sub(width));
-                if ahead < drawn.confidence.len() {
-                    let residual = drawn.residual(ahead);
+                let ahead = row + width + 1;
+                let mut difference = if ahead < drawn.confidence.len() {
+                    drawn.residual(ahead)
+                } else {
+                    [0; LANES]
+                };
+                if let Some(behind) = row.checked_sub(width) {
+                    let behind = drawn.mean_residual(ties, behind, positives);
                     for lane in 0..LANES {
-                        let product = i64::from(partial[lane]).wrapping_mul(residual[lane].into());
-                        sum.add(lane, product);
+                        // Residuals are below 2³⁰ in size, as a label is q where q is 0 or 1.
+                        difference[lane] = difference[lane].wrapping_sub(behind[lane]);
                     }
                 }
-                if let Some(behind) = behind {
-                    let residual = match ties.group_of[behind].checked_sub(1) {
-                        None => drawn.residual(behind),
-                        Some(place) => {
-                            let group = &ties.groups[place as usize];
-                            let mut mean = group.fraction(&positives[place as usize]);
-                            for lane in 0..LANES {
-                                mean[lane] = mean[lane].wrapping_sub(group.confidence as i32);
-                            }
-                            mean
-                        }
-                    };
-                    for lane in 0..LANES {
-                        let product = i64::from(partial[lane]).wrapping_mul(residual[lane].into());
-                        sum.add(lane, product.wrapping_neg());
-                    }
+                for lane in 0..LANES {
+                    let product = i64::from(partial[lane]).wrapping_mul(difference[lane].into());
+                    sum.add(lane, product);
                 }
             }
         }
@@ -330,7 +343,7 @@ pub fn add_ties<const LANES: usize>(
 
     let mut rounding = vec![[0i128; LANES]; widths.len()];
     if !ties.rounded.is_empty() {
-        add_rounding(ties, drawn, widths, scratch, &mut rounding);
+        rounding_sums(ties, drawn, widths, scratch, &mut rounding);
     }
     let rows = drawn.confidence.len();
     let all_positives = drawn.labels.iter().fold([0u32; LANES], |mut sum, word| {
@@ -417,15 +430,18 @@ fn rounding<const LANES: usize>(
     rounding
 }
 
-/// Adds Σ_g r_g (Σ_{k<=e-L-1} W_k + Σ_{i>e+L} V_i) for each width L.
+/// Σ_g r_g (Σ_{k<=e-L-1} W_k + Σ_{i>e+L} V_i) for each width L.
 #[inline(always)]
-fn add_rounding<const LANES: usize>(
+fn rounding_sums<const LANES: usize>(
     ties: &Ties,
     drawn: &Drawn<'_, LANES>,
     widths: &[(u32, u128)],
     scratch: &mut Scratch<LANES>,
     sums: &mut [[i128; LANES]],
 ) {
+    /// How the sum of the others is cut in two for multiplication.
+    const LOW_WIDTH: u32 = 29;
+    const LOW_MASK: i64 = (1 << LOW_WIDTH) - 1;
     let Scratch {
         positives,
         before,
@@ -449,11 +465,13 @@ fn add_rounding<const LANES: usize>(
         }
     }
     rounding_before.push(sum);
-    // ΣW before a row: ΣV, what was rounded before, and D of a group that the row is inside of.
-    let sum_of_means_before = |row: usize| {
-        let ended = ties
-            .rounded
-            .partition_point(|&place| ties.groups[place as usize].end() <= row);
+    let end_of_rounded = |number: usize| {
+        let place = ties.rounded.get(number)?;
+        Some(ties.groups[*place as usize].end())
+    };
+    // ΣW before a row: ΣV, what was rounded in the `ended` groups before, and D of a group that the row
+    // is inside of.
+    let sum_of_means_before = |row: usize, ended: usize| {
         let mut sum = drawn.sum_before(row, before);
         for lane in 0..LANES {
             sum[lane] = sum[lane].wrapping_add(rounding_before[ended][lane].into());
@@ -476,18 +494,36 @@ fn add_rounding<const LANES: usize>(
         }
         sum
     };
-    for &place in &ties.rounded {
-        let end = ties.groups[place as usize].end();
-        let rounding = rounding_of(place);
-        for ((width, _), sum) in widths.iter().zip(&mut *sums) {
+    let mut parts = vec![([0i64; LANES], [0i64; LANES]); widths.len()];
+    let mut ended = vec![0; widths.len()];
+    let mut rounding = Vec::with_capacity(CHUNK);
+    for places in ties.rounded.chunks(CHUNK) {
+        rounding.clear();
+        rounding.extend(places.iter().map(|&place| rounding_of(place)));
+        for (((width, _), parts), ended) in widths.iter().zip(&mut parts).zip(&mut ended) {
             let width = *width as usize;
-            let earlier = sum_of_means_before(end.saturating_sub(width + 1));
-            let later = drawn.sum_before(rows.min(end + width), before);
-            for lane in 0..LANES {
-                let others = earlier[lane].wrapping_add(all[lane].wrapping_sub(later[lane]));
-                let product = i128::from(rounding[lane]) * i128::from(others);
-                sum[lane] = sum[lane].wrapping_add(product);
+            for (&place, rounding) in places.iter().zip(&rounding) {
+                let end = ties.groups[place as usize].end();
+                let row = end.saturating_sub(width + 1);
+                while end_of_rounded(*ended).is_some_and(|end| end <= row) {
+                    *ended += 1;
+                }
+                let earlier = sum_of_means_before(row, *ended);
+                let later = drawn.sum_before(rows.min(end + width), before);
+                for lane in 0..LANES {
+                    // Below 2⁵⁸ with fewer than 2²⁶ rows; r is at most 2⁹ in fewer than 2²⁵ groups.
+                    let others = earlier[lane].wrapping_add(all[lane].wrapping_sub(later[lane]));
+                    let (low, high) = ((others & LOW_MASK) as i32, (others >> LOW_WIDTH) as i32);
+                    let rounding = i64::from(rounding[lane]);
+                    parts.0[lane] = parts.0[lane].wrapping_add(rounding.wrapping_mul(low.into()));
+                    parts.1[lane] = parts.1[lane].wrapping_add(rounding.wrapping_mul(high.into()));
+                }
             }
+        }
+    }
+    for (sum, (low, high)) in std::iter::zip(sums, parts) {
+        for lane in 0..LANES {
+            sum[lane] = (i128::from(high[lane]) << LOW_WIDTH) + i128::from(low[lane]);
         }
     }
 }

@@ -26,8 +26,9 @@ pub(super) fn decide(sums: &TestSums, ties: Ties, level: &Level) -> Result<Decis
         Ties::Random | Ties::Stable => sums.null_odd + sums.null_even,
     };
     if variance == 0 {
-        // Both variances vanish together: exactly when no two rows beside each other have v > 0.
-        return Err(Undefined::NoConditionalVariance);
+        // Both variances vanish together: exactly when no two rows beside each other have v > 0, and
+        // rows with v > 0 are all beside each other, as those with v = 0 are the lowest and highest.
+        return Err(Undefined::NoPairVaries);
     }
     Ok(normal_decision(sums, variance as f64 * Q66, level))
 }

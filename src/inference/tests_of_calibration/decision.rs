@@ -25,11 +25,12 @@ pub enum Undefined {
     Rows(u64),
     /// `asymptotic`: Σ v² = 0.
     NoVariance,
-    /// `conditional`: its variance is 0.
-    NoConditionalVariance,
+    /// `conditional`, `finite-sample`, `monte-carlo`, `adaptive`: no product of residuals varies, so
+    /// that their variance is 0.
+    NoPairVaries,
     /// A test of labels is not decided on sums of rankECE.
     NoLabels,
-    /// `adaptive`: no window sum varies.
+    /// `adaptive`: no window sum is different in any of the resamples that were drawn.
     NoWindowVaries,
     /// `ks`, `kuiper`: Σ v = 0.
     NoWalkVariance,
@@ -47,15 +48,15 @@ impl fmt::Display for Undefined {
                 "every confidence is 0 or 1 (to 9 digits), so calibrated labels could not vary and \
                  rankECE has no null variance",
             ),
-            Undefined::NoConditionalVariance => f.write_str(
-                "no two neighbouring rows have confidences strictly between 0 and 1 (to 9 \
-                 digits), so under calibration no product of residuals could vary and rankECE has \
-                 no null variance",
+            Undefined::NoPairVaries => f.write_str(
+                "fewer than two rows have confidences strictly between 0 and 1 (to 9 digits), so \
+                 under calibration no product of two residuals could vary and the statistic has no \
+                 null variance",
             ),
             Undefined::NoLabels => f.write_str("is decided on labels, which were not given"),
             Undefined::NoWindowVaries => f.write_str(
-                "calibrated labels could not vary enough for any sum over windows of ranks to \
-                 differ between null resamples",
+                "calibrated labels vary so little that no sum over windows of ranks differs between \
+                 the null resamples",
             ),
             Undefined::NoWalkVariance => f.write_str(
                 "every confidence is 0 or 1 (to 9 digits), so calibrated labels could not vary and \

@@ -12,8 +12,8 @@ use crate::inference::Q66;
 /// numbered ones; Bernstein's inequality bounds each at level α/2. The bound holds at any n, and for
 /// rankECE averaged over ties as it stands: within a tie all v are equal, so s_1 and s_2 are the
 /// same in every order, and averaging can only lower a moment generating function (Jensen). The
-/// p-value is the smallest level that rejects, 1 if none does. Undefined if n < 2; a null variance
-/// of 0 is no obstacle.
+/// p-value is the smallest level that rejects, 1 if none does. Undefined if n < 2 or s_1 + s_2 = 0: the
+/// bound would hold, but of a statistic that calibrated labels cannot change.
 pub fn finite_sample(sums: &SegmentSums, alpha: f64) -> TestResult {
     let sums = TestSums::from(sums);
     result(
@@ -26,6 +26,9 @@ pub fn finite_sample(sums: &SegmentSums, alpha: f64) -> TestResult {
 
 pub(super) fn decide(sums: &TestSums, level: &Level) -> Result<Decision, Undefined> {
     enough_rows(sums)?;
+    if sums.null_odd == 0 && sums.null_even == 0 {
+        return Err(Undefined::NoPairVaries);
+    }
     Ok(Decision {
         statistic: n_rank_ece(sums.rank_ece),
         threshold: Bound::new(sums).at(level.log_two_over_alpha()),

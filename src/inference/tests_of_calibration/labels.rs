@@ -128,6 +128,11 @@ impl<'a> LabelTests<'a> {
         if self.groups.rows < 2 {
             return Err(Undefined::Rows(self.groups.rows.into()));
         }
+        if matches!(name, TestName::MonteCarlo | TestName::Adaptive)
+            && self.groups.varying_rows() < 2
+        {
+            return Err(Undefined::NoPairVaries);
+        }
         match name {
             TestName::MonteCarlo => {
                 Ok(self.resampled(n_rank_ece(self.observed.rank_ece), self.monte_carlo))

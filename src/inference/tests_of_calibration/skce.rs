@@ -1,6 +1,7 @@
 //! Tests with the squared kernel calibration error (\[W19\]).
 
-use super::{Level, TestName};
+use super::{Level, TestName, Undefined};
+use crate::backend::kernels::SkceNull;
 use crate::evaluation::TestResult;
 use crate::inference::normal;
 use crate::statistic::skce::{NoBandwidth, Skce};
@@ -35,6 +36,8 @@ pub enum NoSkceTest {
     },
     /// All pairs have one value, so that there is no spread to measure in.
     NoSpread,
+    /// Resamples of this law cannot differ from each other.
+    NoNullVariance(SkceNull),
     /// No resamples were drawn.
     NoResamples,
 }
@@ -47,9 +50,18 @@ impl std::fmt::Display for NoSkceTest {
                 write!(f, "needs at least {needed} rows, but there are {rows}")
             }
             NoSkceTest::NoSpread => f.write_str(
-                "all disjoint pairs of rows have the same product of residuals and kernel, so \
-                 that there is no standard deviation to divide by",
+                "all disjoint pairs of rows have the same product of residuals and kernel (to 12 \
+                 digits), so that there is no standard deviation to divide by",
             ),
+            NoSkceTest::NoNullVariance(SkceNull::Multinomial) => f.write_str(
+                "all residuals are 0 or all rows are the same, so that drawing rows with replacement \
+                 changes nothing and the statistic has no null variance",
+            ),
+            NoSkceTest::NoNullVariance(SkceNull::Wild) => f.write_str(
+                "fewer than two residuals differ from 0, so that random signs change nothing and the \
+                 statistic has no null variance",
+            ),
+            NoSkceTest::NoNullVariance(SkceNull::MonteCarlo) => Undefined::NoPairVaries.fmt(f),
             NoSkceTest::NoResamples => f.write_str("no resamples were drawn; give --resamples"),
         }
     }
@@ -58,7 +70,7 @@ impl std::fmt::Display for NoSkceTest {
 /// n·skce_u against B null resamples: p = (1 + #{T* >= n·skce_u})/(B+1).
 ///
 /// # Errors
-/// If there are fewer than 2 rows or no bandwidth.
+/// If there are fewer than 2 rows, no bandwidth, or if resamples cannot differ from each other.
 pub fn unbiased(skce: &Skce) -> Result<SkceTest, NoSkceTest> {
     skce.bandwidth.map_err(NoSkceTest::Bandwidth)?;
     let few = NoSkceTest::Rows {
@@ -66,6 +78,9 @@ pub fn unbiased(skce: &Skce) -> Result<SkceTest, NoSkceTest> {
         needed: 2,
     };
     let estimate = skce.unbiased().ok_or(few)?;
+    if !skce.null_varies {
+        return Err(NoSkceTest::NoNullVariance(skce.null));
+    }
     let at_least = skce.sums.and_then(|sums| sums.at_least);
     let at_least = at_least.ok_or(NoSkceTest::NoResamples)?;
     Ok(SkceTest {
@@ -73,6 +88,9 @@ pub fn unbiased(skce: &Skce) -> Result<SkceTest, NoSkceTest> {
         p_value: (1.0 + f64::from(at_least)) / (f64::from(skce.resamples) + 1.0),
     })
 }
+
+/// Values of h that are less apart, as a part of their mean, are the same but for rounding.
+const SAME: f64 = 1e-12;
 
 /// z = √⌊n/2⌋ · skce_l / sd(h) against the standard normal distribution, one-sided.
 ///
@@ -86,7 +104,7 @@ pub fn linear(skce: &Skce) -> Result<SkceTest, NoSkceTest> {
     };
     let pairs = skce.pairs.ok_or(few)?;
     let sd = pairs.sd.ok_or(few)?;
-    if sd == 0.0 {
+    if sd <= SAME * pairs.mean.abs() {
         return Err(NoSkceTest::NoSpread);
     }
     let statistic = (pairs.count as f64).sqrt() * pairs.mean / sd;

@@ -152,6 +152,12 @@ fn paragraphs(
     if !tests.is_empty() {
         paragraphs.push(format!("Tests of calibration: {}.", tests.join(", ")));
     }
+    if result.impossible_labels > 0 {
+        paragraphs.push(format!(
+            "Perfect calibration is impossible: {} contradicting a confidence of exactly 0 or 1.",
+            counted(result.impossible_labels, "label")
+        ));
+    }
     paragraphs.push(reading);
     paragraphs.push(format!("{}.", provenance(evaluation)));
     paragraphs

@@ -62,6 +62,10 @@ fn push_result(page: &mut String, result: &Evaluated) {
             "rows clamped in the log loss",
             count(result.log_loss_clamped),
         ),
+        (
+            "labels impossible under calibration",
+            count(result.impossible_labels),
+        ),
         ("rank_ece", optional(rank_ece.estimate)),
         ("ties", ties_name(rank_ece.ties).to_owned()),
     ];
@@ -73,12 +77,16 @@ fn push_result(page: &mut String, result: &Evaluated) {
     for (name, interval) in names.iter().zip(&rank_ece.intervals) {
         facts.push((name, interval_for_people(interval)));
     }
+    let bound = |bound: Option<f64>| match bound {
+        // Losses are in [0, 1].
+        Some(value) if value >= 1.0 => format!("{} (from 1 on it says nothing)", optional(bound)),
+        _ => optional(bound),
+    };
+    facts.push(("decision risk at most", bound(rank_ece.decision_risk_bound)));
     facts.push((
-        "decision risk at most",
-        optional(rank_ece.decision_risk_bound),
+        "decision risk at most, from the upper end",
+        bound(rank_ece.decision_risk_bound_upper),
     ));
-    let upper = optional(rank_ece.decision_risk_bound_upper);
-    facts.push(("decision risk at most, from the upper end", upper));
     let rows = facts
         .into_iter()
         .map(|(name, value)| vec![name.to_owned(), value]);

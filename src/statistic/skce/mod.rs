@@ -9,6 +9,7 @@
 //! there both classes' residuals, D and -D, are counted.
 
 mod bandwidth;
+mod null_variance;
 
 pub use bandwidth::{Bandwidth, NoBandwidth, median_distance};
 
@@ -81,6 +82,8 @@ pub struct Skce {
     pub null: SkceNull,
     /// B, how many resamples were to be drawn.
     pub resamples: u32,
+    /// Whether resamples of that law can differ from each other, given the rows.
+    pub null_varies: bool,
     /// The bandwidth, or why there is none; then nothing else is computed.
     pub bandwidth: Result<f64, NoBandwidth>,
     /// Sums over all pairs, if asked for.
@@ -114,6 +117,7 @@ impl Skce {
             kernel: options.kernel,
             null: options.null,
             resamples: options.resamples,
+            null_varies: null_variance::varies(options.null, sorted),
             bandwidth: options.bandwidth.of(sorted),
             sums: None,
             pairs: None,
