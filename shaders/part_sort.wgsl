@@ -2,7 +2,7 @@
 // power of two.
 
 #import dispatch
-#import bitonic
+#import even_sort
 
 @group(0) @binding(0) var<uniform> params: Params;
 // Where each part ends.
@@ -11,12 +11,25 @@
 // Not 0 if a part was too large, which for uniform words all but never happens; nothing is sorted then.
 @group(0) @binding(3) var<storage, read_write> overflow: atomic<u32>;
 
+// By the bits after those that a part's words share.
+fn bucket_of(params: Params, word: u32) -> u32 {
+    return (word << (32u - params.shift)) / (0xffffffffu / BUCKETS + 1u);
+}
+
 @compute @workgroup_size(256)
 fn main(
     @builtin(workgroup_id) group: vec3<u32>,
     @builtin(num_workgroups) groups: vec3<u32>,
     @builtin(local_invocation_index) thread: u32,
+#ifdef SUBGROUP
+    @builtin(subgroup_invocation_id) lane: u32,
+    @builtin(subgroup_size) lanes: u32,
+#endif
 ) {
+#ifndef SUBGROUP
+    let lane = 0u;
+    let lanes = 1u;
+#endif
     let part = group_number(params, group, groups);
     if part >= params.end_group {
         return;
@@ -32,19 +45,14 @@ fn main(
         }
         return;
     }
-    // Only as much of the network as the part needs.
-    var needed = 2u;
-    while needed < count {
-        needed *= 2u;
-    }
-    for (var row = thread; row < needed; row += THREADS) {
-        var word = 0xffffffffu;
+    var own: array<u32, PER_THREAD>;
+    for (var i = 0u; i < PER_THREAD; i++) {
+        let row = i * THREADS + thread;
         if row < count {
-            word = parts[start + row];
+            own[i] = parts[start + row];
         }
-        words[row] = word;
     }
-    bitonic_sort(needed, thread);
+    even_sort(params, &own, count, thread, lane, lanes);
     for (var row = thread; row < count; row += THREADS) {
         parts[start + row] = words[row];
     }

@@ -1,4 +1,4 @@
-// How often each digit occurs in each tile of 2,048 records.
+// How often each digit of eight bits occurs in each tile of 2,048 records.
 
 #import dispatch
 
@@ -9,8 +9,8 @@
 
 const ROWS_PER_THREAD: u32 = 8u;
 
-// Sixteen copies of sixteen counters, so that equal digits do not all wait for one counter.
-var<workgroup> digits: array<atomic<u32>, 256>;
+// Four copies of 256 counters, so that equal digits do not all wait for one counter.
+var<workgroup> digits: array<atomic<u32>, 1024>;
 
 @compute @workgroup_size(256)
 fn main(
@@ -22,21 +22,21 @@ fn main(
     if tile >= params.end_group {
         return;
     }
-    atomicStore(&digits[thread], 0u);
+    for (var copy = 0u; copy < 4u; copy++) {
+        atomicStore(&digits[copy * 256u + thread], 0u);
+    }
     workgroupBarrier();
     for (var i = 0u; i < ROWS_PER_THREAD; i++) {
         let row = (tile * ROWS_PER_THREAD + i) * 256u + thread;
         if row < params.count {
-            let digit = (records[row * STRIDE + params.word] >> params.shift) & 15u;
-            atomicAdd(&digits[(thread & 15u) * 16u + digit], 1u);
+            let digit = (records[row * STRIDE + params.word] >> params.shift) & 255u;
+            atomicAdd(&digits[(thread & 3u) * 256u + digit], 1u);
         }
     }
     workgroupBarrier();
-    if thread < 16u {
-        var count = 0u;
-        for (var copy = 0u; copy < 16u; copy++) {
-            count += atomicLoad(&digits[copy * 16u + thread]);
-        }
-        counts[thread * params.tiles + tile] = count;
+    var count = 0u;
+    for (var copy = 0u; copy < 4u; copy++) {
+        count += atomicLoad(&digits[copy * 256u + thread]);
     }
+    counts[thread * params.tiles + tile] = count;
 }

@@ -5,7 +5,7 @@
 #import model
 #import terms
 #import bins
-#import bitonic
+#import even_sort
 #import score_runs
 #import workgroup_sum
 
@@ -18,6 +18,11 @@
 @group(0) @binding(5) var<storage, read_write> sums: array<vec4<u32>>;
 @group(0) @binding(6) var<storage, read_write> bins: array<BinSums>;
 
+// Words are uniform, so that their leading bits are.
+fn bucket_of(params: Params, word: u32) -> u32 {
+    return word / (0xffffffffu / BUCKETS + 1u);
+}
+
 // The words of the workgroup are those of one replicate, until the residuals take their places.
 fn word_at(base: u32, row: u32) -> u32 {
     return words[base + row];
@@ -28,21 +33,33 @@ fn main(
     @builtin(workgroup_id) group: vec3<u32>,
     @builtin(num_workgroups) groups: vec3<u32>,
     @builtin(local_invocation_index) thread: u32,
+#ifdef SUBGROUP
+    @builtin(subgroup_invocation_id) lane: u32,
+    @builtin(subgroup_size) lanes: u32,
+#endif
 ) {
+#ifndef SUBGROUP
+    let lane = 0u;
+    let lanes = 1u;
+#endif
     let number = group_number(params, group, groups);
     if number >= params.end_group {
         return;
     }
     let replicate = params.replicate + number;
 
-    for (var row = thread; row < CAPACITY; row += THREADS) {
-        var word = 0xffffffffu;
+    var uniform_words: array<u32, PER_THREAD>;
+    // A row's label word belongs to the sorted position of its number, which is this thread's too.
+    var label_words: array<u32, PER_THREAD>;
+    for (var i = 0u; i < PER_THREAD; i++) {
+        let row = i * THREADS + thread;
         if row < params.rows {
-            word = threefry(params.key, vec2<u32>(row, replicate)).x;
+            let drawn = threefry(params.key, vec2<u32>(row, replicate));
+            uniform_words[i] = drawn.x;
+            label_words[i] = drawn.y;
         }
-        words[row] = word;
     }
-    bitonic_sort(CAPACITY, thread);
+    even_sort(params, &uniform_words, params.rows, thread, lane, lanes);
 
     // Where bins begin and end, kept in the output until their sums take its place.
     let bin_base = number * params.bins;
@@ -63,7 +80,6 @@ fn main(
     var squares = rank_ece;
     var odd = rank_ece;
     var even = rank_ece;
-    var conditional = rank_ece;
 #ifdef EMPIRICAL
     var run_sums: RunSums;
     for (var row = thread; row < params.rows; row += THREADS) {
@@ -79,12 +95,15 @@ fn main(
     squares = run_sums.null_squares;
     odd = run_sums.null_odd;
     even = run_sums.null_even;
-    conditional = run_sums.null_conditional;
+    let conditional = run_sums.null_conditional;
 #endif
 
     workgroupBarrier();
-    for (var row = thread; row < params.rows; row += THREADS) {
-        words[row] = u32(row_residual(params, replicate, row, words[row]));
+    for (var i = 0u; i < PER_THREAD; i++) {
+        let row = i * THREADS + thread;
+        if row < params.rows {
+            words[row] = u32(residual_of(params, words[row], label_words[i]));
+        }
     }
     workgroupBarrier();
 #ifndef EMPIRICAL
@@ -103,7 +122,6 @@ fn main(
             }
         }
     }
-    conditional = add_128(odd, even);
 #endif
 
     for (var bin = thread; bin < params.bins; bin += THREADS) {
@@ -133,7 +151,11 @@ fn main(
     if thread == 0u {
         sums[base + 3u] = total_even;
     }
+#ifdef EMPIRICAL
     let total_conditional = workgroup_sum(conditional, thread);
+#else
+    let total_conditional = add_128(total_odd, total_even);
+#endif
     if thread == 0u {
         sums[base + 4u] = total_conditional;
     }

@@ -4,7 +4,7 @@
 #import dispatch
 #import placement
 #import terms
-#import bitonic
+#import even_sort
 #import workgroup_sum
 
 @group(0) @binding(0) var<uniform> params: Params;
@@ -14,6 +14,11 @@
 @group(0) @binding(2) var<storage, read> runs: array<u32>;
 // Five numbers of 128 bits a subsample: n rankECE, squares, odd, even, conditional.
 @group(0) @binding(3) var<storage, read_write> sums: array<vec4<u32>>;
+
+// Places are even over the population; params.width is BUCKETS/params.count, in units of 2^-32.
+fn bucket_of(params: Params, place: u32) -> u32 {
+    return mul_wide(place, params.width).y;
+}
 
 fn run_number(row: u32) -> u32 {
     return runs[words[row]] >> 1u;
@@ -43,7 +48,15 @@ fn main(
     @builtin(workgroup_id) group: vec3<u32>,
     @builtin(num_workgroups) groups: vec3<u32>,
     @builtin(local_invocation_index) thread: u32,
+#ifdef SUBGROUP
+    @builtin(subgroup_invocation_id) lane: u32,
+    @builtin(subgroup_size) lanes: u32,
+#endif
 ) {
+#ifndef SUBGROUP
+    let lane = 0u;
+    let lanes = 1u;
+#endif
     let number = group_number(params, group, groups);
     if number >= params.end_group {
         return;
@@ -51,14 +64,14 @@ fn main(
     // The number of the subsample has its high word in params.start.
     let key = child(params.key, params.replicate + number, params.start);
     let places = permutation(key, params.count);
-    for (var row = thread; row < CAPACITY; row += THREADS) {
-        var place = 0xffffffffu;
+    var own_places: array<u32, PER_THREAD>;
+    for (var i = 0u; i < PER_THREAD; i++) {
+        let row = i * THREADS + thread;
         if row < params.rows {
-            place = place_at(places, row);
+            own_places[i] = place_at(places, row);
         }
-        words[row] = place;
     }
-    bitonic_sort(CAPACITY, thread);
+    even_sort(params, &own_places, params.rows, thread, lane, lanes);
 
     var own: RunSums;
     for (var row = thread; row < params.rows; row += THREADS) {

@@ -7,7 +7,11 @@ use crate::backend::gpu::Gpu;
 use crate::backend::kernels::{
     Kernel, Method, Scaled, SkceNull, SkceResamples, SkceSample, SortedRows,
 };
+use crate::backend::replicates::{Replicates, Simulator};
+use crate::backend::resamples::{Resampler, Resamples, Statistics, tied_groups};
 use crate::backend::{Backend, Binning, Closed, DeviceError, Request, Scheme, SegmentSums, Ties};
+use crate::fixed_point::ONE_Q30;
+use crate::model::{Quantile, Response};
 use crate::predictions::{Batch, Confidence, Dtype, Rows};
 use crate::random::{Key, Stream, ThreefryRng};
 use crate::reference;
@@ -23,6 +27,9 @@ const SIZES: [usize; 22] = [
 ];
 /// The formulas are slow: beyond this many rows only the CPU is asked.
 const MOST_REFERENCE_ROWS: usize = 5000;
+
+/// Beyond this many rows nothing is drawn: no kernel changes its way there.
+const MOST_DRAWN_ROWS: usize = 150_000;
 
 /// A sample to check.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -134,6 +141,12 @@ pub fn check(gpu: Option<&Gpu>, case: Case, seed: u64) -> Result<(), CheckError>
     if case.dtype == Dtype::F64 && (2..=MOST_REFERENCE_ROWS).contains(&case.rows) {
         difference = difference.or(pair_sums_difference(gpu, &batch, seed)?);
     }
+    if case.dtype == Dtype::F64
+        && case.ties == Ties::Average
+        && (1..=MOST_DRAWN_ROWS).contains(&case.rows)
+    {
+        difference = difference.or(drawn_difference(gpu, &batch, seed)?);
+    }
     difference.map_or(Ok(()), |(stage, detail)| {
         Err(CheckError::Parts {
             case: case.to_string(),
@@ -141,6 +154,53 @@ pub fn check(gpu: Option<&Gpu>, case: Case, seed: u64) -> Result<(), CheckError>
             detail,
         })
     })
+}
+
+/// Whether null resamples of the rows, or simulated replicates of as many, are not those of the CPU.
+fn drawn_difference(
+    gpu: &Gpu,
+    batch: &Batch,
+    seed: u64,
+) -> Result<Option<(&'static str, String)>, DeviceError> {
+    let rows = batch.rows().len();
+    let key = Key::for_stream(seed, Stream::Selfcheck, 1);
+    let (groups, _) = tied_groups(batch.rows(), 0..rows);
+    let samples = [Resamples {
+        groups: &groups,
+        key,
+        statistics: Statistics {
+            rank_ece: true,
+            windows: true,
+            walk: true,
+        },
+    }];
+    let own = gpu.resamples(&samples, 1, 3)?;
+    let expected = Cpu::default().resamples(&samples, 1, 3)?;
+    if own != expected {
+        let detail = format!("{:?} and {:?}", own[0], expected[0]);
+        return Ok(Some(("null resamples", detail)));
+    }
+    // A uniform law, and a curve that goes up, jumps, and goes down.
+    let replicates = Replicates {
+        quantile: &Quantile::Affine {
+            start: 0,
+            width: ONE_Q30,
+        },
+        response: &Response::Cells {
+            cells: 2,
+            limits: vec![[1 << 28, 3 << 28], [1 << 29, 1 << 27]],
+        },
+        // At most MOST_DRAWN_ROWS.
+        rows: rows as u32,
+        key,
+        thresholds: &[vec![1 << 29, 1 << 31]],
+    };
+    let own = gpu.replicates(&replicates, 1, 3)?;
+    let expected = Cpu::default().replicates(&replicates, 1, 3)?;
+    let mut pairs = std::iter::zip(own, expected);
+    Ok(pairs
+        .find(|(own, expected)| own != expected)
+        .map(|(own, expected)| ("simulated replicates", format!("{own:?} and {expected:?}"))))
 }
 
 /// Whether pair sums of the Gaussian kernel are further from the CPU's than they may be.

@@ -99,6 +99,37 @@ fn gpu_replicates_in_parts() {
     }
 }
 
+/// One thread went through all rows of a bin, or of a tied run, and a software adapter left its loop after
+/// 65,535 of them.
+#[test]
+fn regression_bins_and_ties_of_more_rows_than_loops_have_rounds() {
+    let Some(gpu) = gpu(DeviceOptions::default()) else {
+        return;
+    };
+    let mut file = tempfile::Builder::new()
+        .suffix(".csv")
+        .tempfile()
+        .expect("a file");
+    write!(file, "score,label\n0.25,1\n0.25,1\n0.25,1\n0.75,1\n").expect("lines");
+    let empirical = format!("empirical:{}", file.path().display());
+    for law in ["uniform", &empirical] {
+        let model = model(law, "quadratic");
+        let thresholds = [model.bin_thresholds(1), model.bin_thresholds(2)];
+        let replicates = Replicates {
+            quantile: &model.quantile,
+            response: &model.response,
+            rows: 140_000,
+            key: Key([3, 4]),
+            thresholds: &thresholds,
+        };
+        let expected = Cpu::default()
+            .replicates(&replicates, 0, 2)
+            .expect("the CPU");
+        let sums = gpu.replicates(&replicates, 0, 2).expect("the device");
+        assert!(sums == expected, "{law}");
+    }
+}
+
 #[test]
 fn gpu_replicates_without_subgroups_and_int64() {
     let options = DeviceOptions {

@@ -470,6 +470,25 @@ fn a_device_resamples_as_the_cpu_does() {
     }
 }
 
+/// More rows than a thread of the device went through once, tied and not.
+#[test]
+fn a_device_resamples_large_samples_as_the_cpu_does() {
+    if let Some(gpu) = gpu(DeviceOptions::default()) {
+        let mut rng = ThreefryRng::new(Key([15, 16]));
+        for largest in [1, 3, 100_000] {
+            let groups = groups_of(&mut rng, (1 << 18) + 77, largest);
+            let sample = Resamples {
+                groups: &groups,
+                key: Key([largest, 17]),
+                statistics: ALL,
+            };
+            let expected = Cpu::default().resamples(&[sample], 1, 2).expect("the CPU");
+            let found = gpu.resamples(&[sample], 1, 2).expect("the device");
+            assert_eq!(found, expected, "groups of at most {largest} rows");
+        }
+    }
+}
+
 /// One thread of the device went through all rows of a tied group, and a software adapter stopped it on
 /// the way, so that all sums were 0.
 #[test]

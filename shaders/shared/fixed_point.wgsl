@@ -4,8 +4,12 @@
 
 const ONE_Q30: u32 = 1u << 30u;
 
-// positives/size, rounded half up, by long division: 64-bit division is not everywhere.
+// positives/size, rounded half up, by long division: 64-bit division is not everywhere. Rows without a
+// tie need none.
 fn fraction_q30(positives: u32, size: u32) -> u32 {
+    if positives == 0u {
+        return 0u;
+    }
     if positives == size {
         return ONE_Q30;
     }

@@ -68,11 +68,15 @@ fn response_q30(params: Params, confidence: u32) -> u32 {
 #endif
 }
 
+// The residual of a row from its uniform word and the label word of its sorted position.
+fn residual_of(params: Params, word: u32, label: u32) -> i32 {
+    let confidence = quantile_q30(params, word);
+    return residual_q30((label >> 2u) < response_q30(params, confidence), confidence);
+}
+
 // The residual of the row at a sorted position of a replicate, whose uniform word is `word`.
 fn row_residual(params: Params, replicate: u32, position: u32, word: u32) -> i32 {
-    let confidence = quantile_q30(params, word);
-    let label = threefry(params.key, vec2<u32>(position, replicate)).y;
-    return residual_q30((label >> 2u) < response_q30(params, confidence), confidence);
+    return residual_of(params, word, threefry(params.key, vec2<u32>(position, replicate)).y);
 }
 
 // The null variance of a row from its residual: z or 1 - z is its magnitude, which is all that the

@@ -33,6 +33,11 @@ impl Resilient {
         &self.gpu
     }
 
+    /// Times every stage on the device from now on ([`Gpu::time_stages`]).
+    pub fn time_stages(&mut self) {
+        self.gpu.time_stages();
+    }
+
     /// Why the device is not used any more.
     pub fn failure(&self) -> Option<DeviceError> {
         self.failure.borrow().clone()

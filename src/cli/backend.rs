@@ -1,5 +1,7 @@
 //! The choice of a backend.
 
+use std::time::Duration;
+
 use clap::{Args, ValueEnum};
 
 use super::failure::Failure;
@@ -87,6 +89,21 @@ impl Chosen {
         match self {
             Chosen::Cpu(cpu) => cpu,
             Chosen::Gpu(gpu) => &**gpu,
+        }
+    }
+
+    /// Times the stages of sums over rows from now on; on a device each is then waited for.
+    pub fn time_stages(&mut self) {
+        if let Chosen::Gpu(gpu) = self {
+            gpu.time_stages();
+        }
+    }
+
+    /// What each stage took; of many segments on a CPU, all threads together.
+    pub fn take_stages(&self) -> Vec<(&'static str, Duration)> {
+        match self {
+            Chosen::Cpu(cpu) => cpu.stages.take(),
+            Chosen::Gpu(gpu) => gpu.gpu().take_stages(),
         }
     }
 

@@ -249,7 +249,10 @@ impl Evaluate {
         self.kernel.check(&self.test_names(), self.skce)?;
         self.check_resamples()?;
         let messages = Messages::new(self.common.quiet);
-        let chosen = backend::choose(&self.common.backend, messages)?;
+        let mut chosen = backend::choose(&self.common.backend, messages)?;
+        if self.timings {
+            chosen.time_stages();
+        }
 
         let start = Instant::now();
         let files = self.read(messages)?;
@@ -281,7 +284,11 @@ impl Evaluate {
             .map_err(|error| Failure::input(format!("cannot write the results: {error}")))?;
         output::write(self.common.output.as_deref(), &contents)?;
         if self.timings {
-            tell_timings(read, computed);
+            let rows = computed.0;
+            let stages = chosen.take_stages().into_iter();
+            let mut times = vec![("read", read), ("computed", computed)];
+            times.extend(stages.map(|(stage, time)| (stage, (rows, time))));
+            tell_timings(&times);
         }
         Ok(match evaluation.gate.map(|gate| gate.verdict) {
             None | Some(Verdict::Within) => DONE,
@@ -487,13 +494,14 @@ fn rows_read(file: &input::Loaded) -> u64 {
         .sum()
 }
 
-/// How long it took, by rows: those of the files, and those of all results together.
-fn tell_timings(read: (u64, Duration), computed: (u64, Duration)) {
-    for (what, (rows, time)) in [("read", read), ("computed", computed)] {
+/// How long it took, by rows: reading those of the files; computing those of all results together, and
+/// of that each stage of the sums over rows.
+fn tell_timings(times: &[(&str, (u64, Duration))]) {
+    for (what, (rows, time)) in times {
         let seconds = time.as_secs_f64();
         eprintln!(
-            "{what} {rows} rows in {seconds:.3} s, {:.3} million rows/s",
-            rows as f64 / seconds.max(1e-9) / 1e6
+            "{what} {rows} rows in {seconds:.6} s, {:.3} million rows/s",
+            *rows as f64 / seconds.max(1e-9) / 1e6
         );
     }
 }

@@ -69,13 +69,13 @@ impl Measure {
             let mut tally = self.zero();
             for (offset, sums) in chunk.iter().enumerate() {
                 let labels = labels
-                    .get((part << 12) + offset)
+                    .get(part * COUNTED + offset)
                     .map_or(&[][..], Vec::as_slice);
                 self.count(rows, sums, labels, &mut tally.0);
             }
             tally
         };
-        replicates.par_chunks(1 << 12).enumerate().map(part).reduce(
+        replicates.par_chunks(COUNTED).enumerate().map(part).reduce(
             || self.zero(),
             |mut all, part| {
                 all.add(&part);
@@ -152,6 +152,10 @@ impl Measure {
         }
     }
 }
+
+/// Replicates that a thread counts at a time: some tens of microseconds, so that a unit of some thousands
+/// keeps many threads busy.
+const COUNTED: usize = 1 << 9;
 
 /// An estimate, at most 1 in magnitude, in Q40.
 fn q40(estimate: f64) -> i128 {

@@ -270,9 +270,23 @@ fn progress_is_for_terminals() {
 fn timings_go_to_standard_error() {
     let timed = evaluate(&format!("{NFL} --timings --quiet")).done();
     let lines: Vec<&str> = timed.stderr.lines().collect();
-    assert_eq!(lines.len(), 2, "{}", timed.stderr);
-    assert!(lines[0].starts_with("read 1882 rows in ") && lines[0].ends_with(" million rows/s"));
-    assert!(lines[1].starts_with("computed 1882 rows in "));
+    let stages = [
+        "read",
+        "computed",
+        "sort",
+        "totals",
+        "runs",
+        "neighbours",
+        "bins",
+    ];
+    assert_eq!(lines.len(), stages.len(), "{}", timed.stderr);
+    for (line, stage) in lines.iter().zip(stages) {
+        assert!(
+            line.starts_with(&format!("{stage} 1882 rows in ")),
+            "{line}"
+        );
+        assert!(line.ends_with(" million rows/s"), "{line}");
+    }
     assert_eq!(timed.stdout, evaluate(NFL).done().stdout);
 
     // Rows left out were read as well; each of three classes has a result of its own.

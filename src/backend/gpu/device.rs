@@ -6,6 +6,8 @@ use std::sync::mpsc;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use rayon::prelude::*;
+
 use super::adapters::Found;
 use super::plan::Limits;
 use super::shaders::{Kernel, Variant, source};
@@ -14,6 +16,9 @@ use crate::backend::DeviceError;
 /// How long a submission may take. Submissions are made to take about a tenth of a second; one that
 /// takes this long will not come back.
 const TIMEOUT: Duration = Duration::from_secs(60);
+
+/// Bytes that a thread copies at a time.
+const COPIED_BYTES: usize = 1 << 20;
 
 /// A failure on purpose, to test what follows from it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -398,7 +403,12 @@ impl Device {
             .get_mapped_range(..bytes)
             .map_err(|error| DeviceError::Fault(error.to_string()))?;
         let mut contents = vec![T::zeroed(); count];
-        bytemuck::cast_slice_mut::<T, u8>(&mut contents).copy_from_slice(&view);
+        let read: &[u8] = &view;
+        // Fresh memory is slow to touch, so that all threads do.
+        bytemuck::cast_slice_mut::<T, u8>(&mut contents)
+            .par_chunks_mut(COPIED_BYTES)
+            .zip(read.par_chunks(COPIED_BYTES))
+            .for_each(|(to, from)| to.copy_from_slice(from));
         if self.fault_is(Fault::WrongNumbers) {
             bytemuck::cast_slice_mut::<T, u8>(&mut contents)[0] ^= 1;
         }

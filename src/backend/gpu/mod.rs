@@ -5,6 +5,8 @@
 
 pub mod adapters;
 mod bootstrap;
+#[cfg(test)]
+mod counts;
 mod device;
 mod launch;
 mod parts;

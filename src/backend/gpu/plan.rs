@@ -19,6 +19,9 @@ pub struct Limits {
 
 /// Records that a tile of the radix sort holds.
 pub const SORT_TILE: usize = 2048;
+/// Bits of a digit of the radix sort, and its values.
+const DIGIT_BITS: u32 = 8;
+pub const DIGITS: usize = 1 << DIGIT_BITS;
 /// Rows of a tile of prefix sums (TILE_ROWS in `shaders/shared/rows.wgsl`).
 pub const ROW_TILE: usize = 256;
 /// Entries that a workgroup scans.
@@ -141,7 +144,7 @@ pub fn items(sizes: &[u32]) -> (Vec<Item>, Vec<Span>, Vec<u32>) {
     (items, spans, owners)
 }
 
-/// The digits of four bits that a sort of records needs: word and shift, least significant first.
+/// The digits of eight bits that a sort of records needs: word and shift, least significant first.
 /// `varying` has, for each word, the bits in which records differ.
 pub fn digits(varying: &[u32]) -> Vec<(u32, u32)> {
     let mut digits = Vec::new();
@@ -151,7 +154,7 @@ pub fn digits(varying: &[u32]) -> Vec<(u32, u32)> {
             // A digit that begins at the lowest bit left; bits that do not vary do no harm.
             let shift = rest.trailing_zeros();
             digits.push((word as u32, shift));
-            rest &= u32::MAX.checked_shl(shift + 4).unwrap_or(0);
+            rest &= u32::MAX.checked_shl(shift + DIGIT_BITS).unwrap_or(0);
         }
     }
     digits
@@ -257,9 +260,11 @@ mod tests {
     fn digits_cover_every_varying_bit() {
         assert_eq!(digits(&[0, 0]), []);
         assert_eq!(digits(&[0b10]), [(0, 1)]);
-        assert_eq!(digits(&[1 << 31, 0b1_0001]), [(0, 31), (1, 0), (1, 4)]);
+        assert_eq!(digits(&[1 << 31, 0b1_0000_0001]), [(0, 31), (1, 0), (1, 8)]);
         let all = digits(&[!1, u32::MAX]);
-        assert_eq!(all.len(), 16);
+        assert_eq!(all.len(), 8);
         assert_eq!(all[0], (0, 1));
+        // The 30 bits of an f32 in [0, 1], above its label.
+        assert_eq!(digits(&[0x7FFF_FFFE]).len(), 4);
     }
 }

@@ -45,6 +45,7 @@ pub struct Params {
 }
 
 /// One kernel to run.
+#[derive(Clone, Copy)]
 pub struct Dispatch<'a> {
     pub kernel: Kernel,
     pub variant: Variant,

@@ -1,10 +1,12 @@
 //! Simulated replicates on the device. Only integer sums come back.
 
+use rayon::prelude::*;
+
 use super::Gpu;
 use super::plan::{Limits, MOST_ITEMS, SPAN_ITEMS, Span};
 use super::recorder::{Dispatch, Params, Recorder};
 use super::scan::scan;
-use super::shaders::{Kernel, Law, ModelVariant, Variant};
+use super::shaders::{Kernel, Law, ModelVariant, Variant, buckets};
 use crate::backend::DeviceError;
 use crate::backend::cpu::Cpu;
 use crate::backend::replicates::{
@@ -15,8 +17,8 @@ use crate::predictions::Dtype;
 
 /// Numbers of 128 bits a replicate gives back.
 pub const FIELDS: usize = 5;
-/// Replicates of one launch at most.
-pub const MOST_REPLICATES: usize = 1 << 16;
+/// Replicates of one launch at most: 20 MiB of sums.
+pub const MOST_REPLICATES: usize = 1 << 18;
 /// Rows of an item of a large replicate.
 const ITEM_ROWS: usize = 64;
 
@@ -39,6 +41,14 @@ struct BinSums {
     residual: i64,
 }
 
+/// Workgroup memory of a sort of `capacity` words: the words, the buckets, and a scan with its total.
+pub const fn sort_bytes(capacity: u32) -> u32 {
+    4 * (capacity + buckets(capacity) + 256 + 1)
+}
+
+/// Workgroup memory of sums over threads, 128 bits each.
+pub const SUM_BYTES: u32 = 256 * 16;
+
 /// How replicates of some size are computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Plan {
@@ -53,9 +63,14 @@ pub enum Plan {
 impl Plan {
     /// The plan for replicates of `rows` rows.
     pub fn new(limits: Limits, rows: u32) -> Self {
-        let largest = |bytes: u32| 1u32 << (bytes / 4).max(256).ilog2();
-        // The sums of threads take 4 KiB beside the words.
-        let whole = largest(limits.workgroup_bytes.saturating_sub(4096)).min(1 << 13);
+        let largest = |most: u32, bytes: &dyn Fn(u32) -> u32| {
+            let mut capacity = most;
+            while capacity > 256 && bytes(capacity) > limits.workgroup_bytes {
+                capacity /= 2;
+            }
+            capacity
+        };
+        let whole = largest(1 << 13, &|capacity| sort_bytes(capacity) + SUM_BYTES);
         let capacity = rows.next_power_of_two().max(256);
         if capacity <= whole && rows as usize <= limits.rows {
             return Plan::Whole { capacity };
@@ -63,8 +78,7 @@ impl Plan {
         if u64::from(rows) * 4 > limits.binding_bytes.min(limits.buffer_bytes) {
             return Plan::TooLarge;
         }
-        // A few words of the workgroup's memory are the compiler's.
-        let capacity = largest(limits.workgroup_bytes.saturating_sub(1024)).min(1 << 12);
+        let capacity = largest(1 << 12, &sort_bytes);
         // Uniform words fill parts of 0.6 capacity on average past capacity once in 10^100 times.
         let parts = (f64::from(rows) / (0.6 * f64::from(capacity))).ceil() as u32;
         Plan::Parts {
@@ -92,7 +106,7 @@ impl Simulator for Gpu {
         count: usize,
     ) -> Result<Vec<ReplicateSums>, DeviceError> {
         let plan = Plan::new(self.device.limits, replicates.rows);
-        if replicates.rows == 0 || plan == Plan::TooLarge {
+        if replicates.rows == 0 || plan == Plan::TooLarge || has_long_loops(replicates) {
             return Cpu::default().replicates(replicates, first, count);
         }
         let mut all = Vec::with_capacity(count);
@@ -111,14 +125,36 @@ impl Simulator for Gpu {
                 first: next,
                 count: most,
             };
-            all.extend(match plan {
-                Plan::Whole { capacity } => launch.whole(capacity)?,
-                Plan::Parts { capacity, bits } => launch.parts(capacity, bits)?,
+            match plan {
+                Plan::Whole { capacity } => launch.whole(capacity, &mut all)?,
+                Plan::Parts { capacity, bits } => launch.parts(capacity, bits, &mut all)?,
                 Plan::TooLarge => unreachable!("went to the CPU above"),
-            });
+            }
         }
         Ok(all)
     }
+}
+
+/// Whether a thread of the kernels of large replicates would go round a loop too often: a software
+/// adapter leaves its loops after 65,535 rounds, with wrong sums, and hardware has better to do.
+///
+/// A workgroup of 256 threads goes through the rows of a bin, and a thread through those of a tied run
+/// and of the two beside it.
+fn has_long_loops(replicates: &Replicates<'_>) -> bool {
+    const MOST_BINNED_ROWS: u32 = 1 << 23;
+    const MOST_TIED_ROWS: u64 = 1 << 14;
+    let binned = !replicates.thresholds.is_empty() && replicates.rows > MOST_BINNED_ROWS;
+    let tied = match replicates.quantile {
+        Quantile::Empirical(scores) => {
+            let largest = scores.run.chunk_by(|a, b| a == b).map(<[u32]>::len).max();
+            // Rows that such a run has on average; at most 2¹⁴, they are never much more than that.
+            let mean = u64::from(replicates.rows) * largest.unwrap_or(0) as u64
+                / scores.run.len().max(1) as u64;
+            mean > MOST_TIED_ROWS
+        }
+        _ => false,
+    };
+    binned || tied
 }
 
 /// Bins of a replicate, all binnings together.
@@ -245,7 +281,7 @@ impl Launch<'_> {
     }
 
     /// Replicates that a workgroup's memory holds.
-    fn whole(&self, capacity: u32) -> Result<Vec<ReplicateSums>, DeviceError> {
+    fn whole(&self, capacity: u32, all: &mut Vec<ReplicateSums>) -> Result<(), DeviceError> {
         let device = &self.gpu.device;
         let tables = self.tables;
         let mut recorder = Recorder::new(device, &self.gpu.budget, self.gpu.stages.as_ref())?;
@@ -268,15 +304,20 @@ impl Launch<'_> {
                 ..self.params()
             },
             groups: self.count as u32,
-            cost: u64::from(capacity) * 16,
+            cost: u64::from(capacity) * 8,
         })?;
         recorder.submit()?;
         recorder.stage("replicates")?;
-        self.collect(device.read(&sums, self.count * FIELDS)?, &bins)
+        self.collect(device.read(&sums, self.count * FIELDS)?, &bins, all)
     }
 
     /// Larger replicates: in parts by leading bits, each part sorted by a workgroup.
-    fn parts(&self, capacity: u32, bits: u32) -> Result<Vec<ReplicateSums>, DeviceError> {
+    fn parts(
+        &self,
+        capacity: u32,
+        bits: u32,
+        all: &mut Vec<ReplicateSums>,
+    ) -> Result<(), DeviceError> {
         let device = &self.gpu.device;
         let tables = self.tables;
         let variant = self.variant(capacity);
@@ -316,7 +357,7 @@ impl Launch<'_> {
             unused: 0,
             params,
             groups: parts as u32,
-            cost: u64::from(capacity) * 16,
+            cost: u64::from(capacity) * 4,
         })?;
 
         let items = rows.div_ceil(ITEM_ROWS);
@@ -381,18 +422,16 @@ impl Launch<'_> {
                 &bins,
             ],
             unused: tables.unused() & 0b110,
-            params: Params {
-                count: bin_count as u32,
-                ..params
-            },
-            groups: bin_count.div_ceil(64) as u32,
-            cost: 64 * (rows / tables.bins.max(1)) as u64 * 4,
+            params,
+            groups: bin_count as u32,
+            cost: (rows / tables.bins.max(1) + 256) as u64 * 4,
         })?;
         recorder.submit()?;
         recorder.stage("replicates")?;
         if device.read::<u32>(&overflow, 1)? != [0] {
             // It all but never happens, and the CPU has no parts.
-            return Cpu::default().replicates(self.replicates, self.first, self.count);
+            all.extend(Cpu::default().replicates(self.replicates, self.first, self.count)?);
+            return Ok(());
         }
         let mut totals = vec![0u128; self.count * FIELDS];
         let of_spans: Vec<u128> = device.read(&sums, spans.len() * FIELDS)?;
@@ -403,24 +442,22 @@ impl Launch<'_> {
                 *total = total.wrapping_add(*field);
             }
         }
-        self.collect(totals, &bins)
+        self.collect(totals, &bins, all)
     }
 
-    /// Sums as they are given back.
+    /// Adds the sums, as they are given back, to those of launches before.
     fn collect(
         &self,
         sums: Vec<u128>,
         bins: &wgpu::Buffer,
-    ) -> Result<Vec<ReplicateSums>, DeviceError> {
+        all: &mut Vec<ReplicateSums>,
+    ) -> Result<(), DeviceError> {
         let per_replicate = self.tables.bins;
         let bins: Vec<BinSums> = self.gpu.device.read(bins, self.count * per_replicate)?;
-        Ok(sums
-            .as_chunks::<FIELDS>()
-            .0
-            .iter()
-            .enumerate()
-            .map(
-                |(replicate, &[rank_ece, squares, odd, even, conditional])| ReplicateSums {
+        let replicates = sums.as_chunks::<FIELDS>().0.par_iter().enumerate();
+        all.par_extend(replicates.map(
+            |(replicate, &[rank_ece, squares, odd, even, conditional])| {
+                ReplicateSums {
                     rank_ece: rank_ece as i128,
                     null_squares: squares,
                     null_odd: odd,
@@ -433,9 +470,10 @@ impl Launch<'_> {
                             residual: bin.residual,
                         })
                         .collect(),
-                },
-            )
-            .collect())
+                }
+            },
+        ));
+        Ok(())
     }
 }
 
@@ -456,10 +494,11 @@ mod tests {
             for rows in [1, 2, 255, 256, 257, 2048, 2049, 10_000, 1 << 20, 1 << 25] {
                 match Plan::new(limits, rows) {
                     Plan::Whole { capacity } => {
-                        assert!(capacity >= rows && capacity * 4 + 4096 <= workgroup_bytes);
+                        assert!(capacity >= rows);
+                        assert!(sort_bytes(capacity) + SUM_BYTES <= workgroup_bytes);
                     }
                     Plan::Parts { capacity, bits } => {
-                        assert!(capacity * 4 <= workgroup_bytes);
+                        assert!(sort_bytes(capacity) <= workgroup_bytes);
                         let mean = f64::from(rows) / f64::from(1u32 << bits);
                         let spare = (f64::from(capacity) - mean) / mean.sqrt();
                         assert!(spare > 20.0, "{rows}: {spare} standard deviations");

@@ -9,17 +9,14 @@ use crate::backend::cpu::Cpu;
 use crate::backend::resamples::{ResampleSums, Resampler, Resamples, resample_key, windows};
 use crate::predictions::Dtype;
 
-/// Threads of a workgroup, as in the shader.
-const WORKERS: usize = 256;
-/// Rows of a sample at most: a workgroup goes through all of them, and must not take long.
-const MOST_ROWS: u32 = 1 << 18;
+/// Rows of a sample at most. A thread of a workgroup of 256 goes through its share of them three times,
+/// and a software adapter leaves its loops after 65,535 rounds, with wrong sums.
+const MOST_ROWS: u32 = 1 << 22;
 /// Rows of all samples of a call at most, so that their tied groups fit every binding.
 const MOST_ROWS_OF_ALL: usize = 1 << 22;
-/// Rounds of all loops of a thread at most: one that goes round for long keeps the device from
-/// answering, and a software adapter leaves its loops after 65,535 rounds, with wrong sums.
-const MOST_ROUNDS: u64 = 1 << 15;
-/// Memory of a launch for sums before rows, and for sums.
-const LAUNCH_BYTES: u64 = 1 << 28;
+/// Memory of a launch for sums before rows, and for sums: of 10⁶ rows it takes 134 resamples, about as
+/// many as a large device has processors.
+pub const LAUNCH_BYTES: u64 = 1 << 30;
 
 /// `Sample` of `shaders/resample.wgsl`.
 #[repr(C)]
@@ -68,10 +65,6 @@ impl Resampler for Gpu {
         if large || pairs == 0 || pairs > u64::from(u32::MAX) {
             return Cpu::default().resamples(samples, first, count);
         }
-        let most_rounds = samples.iter().map(rounds).max().unwrap_or(0);
-        if most_rounds > MOST_ROUNDS {
-            return Cpu::default().resamples(samples, first, count);
-        }
         let device = &self.device;
         let (table, groups) = tables(samples);
         let widths = table.iter().map(|sample| sample.widths).max().unwrap_or(0);
@@ -84,6 +77,16 @@ impl Resampler for Gpu {
         let most = launch_size(device.limits, stride, fields);
         let largest = table.iter().map(|sample| sample.rows).max().unwrap_or(0);
         let (int64, subgroup) = device.features();
+        let variant = Variant {
+            stride: 1,
+            dtype: Dtype::F32,
+            wide: false,
+            // The number of sums is a parameter, so that one compiled kernel serves all.
+            fields: 2,
+            int64,
+            subgroup,
+            model: None,
+        };
 
         let table = device.upload("samples", &table)?;
         let groups = device.upload("tied groups", &groups)?;
@@ -98,17 +101,9 @@ impl Resampler for Gpu {
         while pair < pairs as u32 {
             let launched = slots.min(pairs as u32 - pair);
             let mut recorder = Recorder::new(device, &self.budget, self.stages.as_ref())?;
-            recorder.dispatch(&Dispatch {
+            let resampled = Dispatch {
                 kernel: Kernel::Resample,
-                variant: Variant {
-                    stride: 1,
-                    dtype: Dtype::F32,
-                    wide: false,
-                    fields,
-                    int64,
-                    subgroup,
-                    model: None,
-                },
+                variant,
                 buffers: &[&table, &groups, &before, &sums],
                 unused: 0,
                 params: Params {
@@ -120,7 +115,15 @@ impl Resampler for Gpu {
                     ..Params::default()
                 },
                 groups: launched,
-                cost: (u64::from(largest) + 256) * u64::from(16 + 4 * widths),
+                cost: (u64::from(largest) + 256) * 16,
+            };
+            recorder.dispatch(&resampled)?;
+            recorder.dispatch(&Dispatch {
+                kernel: Kernel::ResampleWindows,
+                buffers: &[&table, &before, &sums],
+                groups: launched * widths,
+                cost: (u64::from(largest) + 256) * 4,
+                ..resampled
             })?;
             recorder.submit()?;
             recorder.stage("resamples")?;
@@ -133,20 +136,6 @@ impl Resampler for Gpu {
         }
         Ok(all)
     }
-}
-
-/// How often the busiest thread goes round loops: over the rows of its tied groups three times, over
-/// its share of the rows for each width, and over threads.
-fn rounds(sample: &Resamples<'_>) -> u64 {
-    let sizes = &sample.groups.size;
-    let chunk = sizes.len().div_ceil(WORKERS).max(1);
-    let own = sizes.chunks(chunk).map(|sizes| {
-        let rows: u64 = sizes.iter().map(|&size| u64::from(size)).sum();
-        3 * rows + 2 * sizes.len() as u64
-    });
-    let widths = windows(sample.groups.rows).len() as u64;
-    let share = u64::from(sample.groups.rows).div_ceil(WORKERS as u64);
-    own.max().unwrap_or(0) + widths * (share + 16) + WORKERS as u64
 }
 
 /// The samples and their tied groups as the kernel reads them.
@@ -206,6 +195,14 @@ mod tests {
     use super::*;
 
     #[test]
+    fn loops_end_before_a_software_adapter_leaves_them() {
+        // Drawing, writing and adding up of a share; the search for its first group; over threads,
+        // to complete a tied group and to join shares.
+        let share = MOST_ROWS.div_ceil(256);
+        assert!(3 * share + 32 + 2 * 256 < 65_535);
+    }
+
+    #[test]
     fn launches_keep_to_bindings() {
         let limits = Limits {
             binding_bytes: 128 << 20,
@@ -214,7 +211,7 @@ mod tests {
             workgroup_bytes: 16 << 10,
             rows: usize::MAX,
         };
-        for (rows, fields) in [(1, 2), (101, 10), (1001, 13), (MOST_ROWS + 1, 21)] {
+        for (rows, fields) in [(1, 2), (101, 10), (1001, 13), (MOST_ROWS + 1, 25)] {
             let slots = u64::from(launch_size(limits, rows, fields));
             assert!(slots >= 1);
             assert!(slots * u64::from(rows) * 8 <= limits.binding_bytes);

@@ -29,6 +29,7 @@ pub enum Kernel {
     ReplicateItems,
     ReplicateBins,
     Resample,
+    ResampleWindows,
     SkceForm,
     SkceForms,
     Subsample,
@@ -37,7 +38,7 @@ pub enum Kernel {
 impl Kernel {
     /// Every kernel.
     #[cfg(test)]
-    pub const ALL: [Kernel; 21] = [
+    pub const ALL: [Kernel; 22] = [
         Kernel::RadixCount,
         Kernel::RadixScatter,
         Kernel::ScanBlocks,
@@ -56,6 +57,7 @@ impl Kernel {
         Kernel::ReplicateItems,
         Kernel::ReplicateBins,
         Kernel::Resample,
+        Kernel::ResampleWindows,
         Kernel::SkceForm,
         Kernel::SkceForms,
         Kernel::Subsample,
@@ -90,6 +92,7 @@ impl Kernel {
             Kernel::ReplicateItems => file!("replicate_items"),
             Kernel::ReplicateBins => file!("replicate_bins"),
             Kernel::Resample => file!("resample"),
+            Kernel::ResampleWindows => file!("resample_windows"),
             Kernel::SkceForm => file!("skce_form"),
             Kernel::SkceForms => file!("skce_forms"),
             Kernel::Subsample => file!("subsample"),
@@ -114,15 +117,17 @@ fn shared(name: &str) -> Option<&'static str> {
     }
     files!(
         "bins",
-        "bitonic",
         "dispatch",
+        "even_sort",
         "fixed_point",
         "items",
         "model",
         "pair_kernel",
         "placement",
         "rows",
+        "samples",
         "scan",
+        "scan_vectors",
         "score_runs",
         "terms",
         "threefry",
@@ -161,6 +166,12 @@ pub struct ModelVariant {
     pub capacity: u32,
 }
 
+/// Buckets of a sort of `capacity` evenly spread words in a workgroup's memory
+/// (`shaders/shared/even_sort.wgsl`).
+pub const fn buckets(capacity: u32) -> u32 {
+    if capacity < 1024 { 256 } else { capacity / 4 }
+}
+
 /// Kinds of laws, as [`crate::model::Quantile`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Law {
@@ -197,11 +208,12 @@ pub fn source(kernel: Kernel, variant: Variant) -> String {
     let _ = writeln!(
         text,
         "const STRIDE: u32 = {}u;\nconst FIELDS: u32 = {}u;\nconst FRACTION_BITS: u32 = {}u;\n\
-         const EXPONENT_OFFSET: i32 = {offset};\nconst CAPACITY: u32 = {}u;",
+         const EXPONENT_OFFSET: i32 = {offset};\nconst CAPACITY: u32 = {}u;\nconst BUCKETS: u32 = {}u;",
         variant.stride,
         variant.fields,
         variant.dtype.fraction_bits().min(31),
         model.capacity,
+        buckets(model.capacity),
     );
     let mut seen = HashSet::new();
     preprocess(kernel.file().1, &flags, &mut seen, &mut text);

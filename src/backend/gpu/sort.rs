@@ -1,7 +1,7 @@
 //! Sorting records on the device.
 
 use super::device::Device;
-use super::plan::{SORT_TILE, digits};
+use super::plan::{DIGITS, SORT_TILE, digits};
 use super::recorder::{Dispatch, Params, Recorder};
 use super::scan::scan;
 use super::shaders::{Kernel, Variant};
@@ -27,7 +27,7 @@ pub fn radix_sort(
     let tiles = count.div_ceil(SORT_TILE);
     let mut source = records;
     let mut target = device.buffer("sorted records", source.size())?;
-    let counts = device.buffer("counts of digits", 16 * tiles as u64 * 4)?;
+    let counts = device.buffer("counts of digits", (DIGITS * tiles) as u64 * 4)?;
     for (word, shift) in digits {
         let params = Params {
             count: count as u32,
@@ -46,7 +46,7 @@ pub fn radix_sort(
             groups: tiles as u32,
             cost,
         })?;
-        scan(device, recorder, variant, &counts, 16 * tiles)?;
+        scan(device, recorder, variant, &counts, DIGITS * tiles)?;
         recorder.dispatch(&Dispatch {
             kernel: Kernel::RadixScatter,
             variant,

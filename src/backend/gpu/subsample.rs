@@ -3,7 +3,7 @@
 use super::Gpu;
 use super::recorder::{Dispatch, Params, Recorder};
 use super::replicates::{FIELDS, MOST_REPLICATES, Plan};
-use super::shaders::{Kernel, Law, ModelVariant, Variant};
+use super::shaders::{Kernel, Law, ModelVariant, Variant, buckets};
 use crate::backend::DeviceError;
 use crate::backend::cpu::Cpu;
 use crate::backend::replicates::ReplicateSums;
@@ -68,10 +68,11 @@ impl Subsampler for Gpu {
                     key: subsamples.key.0,
                     replicate: next as u32,
                     start: (next >> 32) as u32,
+                    width: bucket_scale(capacity, population),
                     ..Params::default()
                 },
                 groups: launched as u32,
-                cost: u64::from(capacity) * 24,
+                cost: u64::from(capacity) * 8,
             })?;
             recorder.submit()?;
             recorder.stage("subsamples")?;
@@ -89,6 +90,13 @@ impl Subsampler for Gpu {
         }
         Ok(all)
     }
+}
+
+/// Buckets of the sort for each row of the population, in units of 2⁻³²: rounded down, and at most
+/// one a row, so that the last row is in the last bucket at most.
+fn bucket_scale(capacity: u32, population: usize) -> u32 {
+    let scale = (u64::from(buckets(capacity)) << 32) / population as u64;
+    scale.min(u64::from(u32::MAX)) as u32
 }
 
 /// The tied run and the label of each row, in one word.
