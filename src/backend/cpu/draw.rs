@@ -127,6 +127,78 @@ pub fn threefry_lanes<const COUNT: usize>(
     }
 }
 
+/// Words that go through the rounds of Threefry together: rounds wait for each other, so that a core is
+/// busy only with several vectors of them.
+const TOGETHER: usize = 64;
+/// Words that are drawn at a time.
+const WORDS: usize = 1024;
+
+/// The label words of consecutive resamples, row after row: the second words of Threefry at counters
+/// (row, resample). `LANES` divides into [`TOGETHER`].
+pub struct LabelWords<const LANES: usize> {
+    key: Key,
+    first: u32,
+    /// The row that is drawn next.
+    row: u32,
+    words: [u32; WORDS],
+    /// Those given out.
+    given: usize,
+}
+
+impl<const LANES: usize> LabelWords<LANES> {
+    /// From row 0 on, of resamples from `first` on.
+    pub fn new(key: Key, first: u32) -> Self {
+        LabelWords {
+            key,
+            first,
+            row: 0,
+            words: [0; WORDS],
+            given: WORDS,
+        }
+    }
+
+    /// Those of the next row.
+    #[inline(always)]
+    pub fn next(&mut self) -> &[u32; LANES] {
+        if self.given == WORDS {
+            label_words(self.key, self.row, self.first, LANES, &mut self.words);
+            self.row = self.row.wrapping_add((WORDS / LANES) as u32);
+            self.given = 0;
+        }
+        let row = &self.words.as_chunks::<LANES>().0[self.given / LANES];
+        self.given += LANES;
+        row
+    }
+}
+
+/// Those of as many rows as there is room for, from `row` on, for `lanes` resamples. A function of its
+/// own, so that it is vectorised whatever surrounds the call.
+fn label_words(key: Key, row: u32, first: u32, lanes: usize, words: &mut [u32; WORDS]) {
+    super::simd::dispatch!(label_words_body(
+        key: Key,
+        row: u32,
+        first: u32,
+        lanes: usize,
+        words: &mut [u32; WORDS]
+    ) -> ())
+}
+
+#[inline(always)]
+fn label_words_body(key: Key, row: u32, first: u32, lanes: usize, words: &mut [u32; WORDS]) {
+    // A power of two, as it divides into one.
+    let shift = lanes.trailing_zeros();
+    let mut row = row;
+    for words in words.as_chunks_mut::<TOGETHER>().0 {
+        let mut rows = [0; TOGETHER];
+        for word in 0..TOGETHER as u32 {
+            rows[word as usize] = row.wrapping_add(word >> shift);
+            words[word as usize] = first.wrapping_add(word & ((1 << shift) - 1));
+        }
+        threefry_lanes(key, &mut rows, words);
+        row = row.wrapping_add(TOGETHER as u32 >> shift);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

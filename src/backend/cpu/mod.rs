@@ -3,6 +3,7 @@
 mod bin_edges;
 mod bootstrap;
 mod draw;
+mod group_windows;
 mod radix_sort;
 mod reduce_rows;
 mod reduce_runs;

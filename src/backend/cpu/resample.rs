@@ -3,11 +3,14 @@
 //!
 //! All resamples of a tile go through the sorted rows together, so that a row's confidence is read
 //! once for all of them, and the products of neighbouring rows need no shifts between lanes.
+//!
+//! Sums over windows go from tied group to tied group: `group_windows.rs`.
 
 use rayon::prelude::*;
 
 use super::Cpu;
-use super::draw::threefry_lanes;
+use super::draw::LabelWords;
+use super::group_windows::{self, GroupWindows};
 use super::resample_ties::Ties;
 use super::resample_untied::{self, Constants, untied_16, untied_32, untied_64};
 use crate::backend::DeviceError;
@@ -15,12 +18,13 @@ use crate::backend::resamples::{
     ResampleSums, Resampler, Resamples, Statistics, TiedGroups, resample_key, windows,
 };
 use crate::fixed_point::fraction_q30;
-use crate::random::Key;
 
 /// Tied groups that are worked on together: what is kept of them stays in the nearest cache.
 const GROUPS: usize = 32;
-/// The most memory of all threads for sums before each row.
-const HISTORY_BYTES: usize = 1 << 31;
+/// The most memory of all threads for what windows need of earlier groups, and how much of it a tile may
+/// have to be wider than need be: what stays in a nearer cache.
+const HISTORY_BYTES: usize = 1 << 30;
+const NEAR_BYTES: usize = 1 << 19;
 
 impl Resampler for Cpu {
     fn resamples(
@@ -41,10 +45,7 @@ fn sums(sample: &Resamples<'_>, first: u32, count: u32, threads: u32) -> Resampl
         groups, statistics, ..
     } = *sample;
     let lanes = lanes(count, threads);
-    if groups.rows >= resample_untied::MOST_ROWS {
-        return tied_by_rows(sample, first, count);
-    }
-    if groups.untied() {
+    if groups.untied() && groups.rows < resample_untied::MOST_ROWS {
         let constants = Constants::new(sample, None);
         return untied(sample, &constants, first, count, lanes);
     }
@@ -56,35 +57,37 @@ fn sums(sample: &Resamples<'_>, first: u32, count: u32, threads: u32) -> Resampl
         windows: false,
         ..statistics
     });
-    let mut sums = match lanes {
-        _ if without_windows.statistics.is_empty() => ResampleSums::default(),
-        64 => tied(&without_windows, first, count, tile_64),
-        32 => tied(&without_windows, first, count, tile_32),
-        _ => tied(&without_windows, first, count, tile_16),
-    };
+    let mut sums = ResampleSums::default();
+    if !without_windows.statistics.is_empty() {
+        sums = tied_in_lanes(&without_windows, first, count, lanes as usize);
+    }
     if statistics.windows {
         let windows = of(Statistics {
             windows: true,
             ..Statistics::default()
         });
+        let threads = rayon::current_num_threads();
         sums.windows = match Ties::few(groups) {
-            None => tied_by_rows(&windows, first, count).windows,
             Some(ties) => {
-                let kept = ties.bytes_of_resample() * rayon::current_num_threads();
-                let most = (HISTORY_BYTES / kept.max(1)).min(lanes as usize) as u32;
+                let most = HISTORY_BYTES / threads / ties.bytes_of_resample().max(1);
                 let constants = Constants::new(&windows, Some(ties));
-                untied(&windows, &constants, first, count, most).windows
+                untied(&windows, &constants, first, count, lanes.min(most as u32)).windows
+            }
+            None => {
+                let kept = group_windows::bytes_of_resample(groups.size.len());
+                let most = (HISTORY_BYTES / threads / kept).min(16.max(NEAR_BYTES / kept));
+                tied_in_lanes(&windows, first, count, most.min(lanes as usize)).windows
             }
         };
     }
     sums
 }
 
-/// Resamples of a sample with sums before each row, in tiles for which there is memory.
-fn tied_by_rows(sample: &Resamples<'_>, first: u32, count: u32) -> ResampleSums {
-    let history = 8 * rayon::current_num_threads() * (sample.groups.rows as usize + 1);
-    match HISTORY_BYTES / history {
-        _ if !sample.statistics.windows => tied(sample, first, count, tile_16),
+/// Resamples of any sample, at most so many side by side.
+fn tied_in_lanes(sample: &Resamples<'_>, first: u32, count: u32, lanes: usize) -> ResampleSums {
+    match lanes {
+        64.. => tied(sample, first, count, tile_64),
+        32.. => tied(sample, first, count, tile_32),
         16.. => tied(sample, first, count, tile_16),
         4.. => tied(sample, first, count, tile_4),
         _ => tied(sample, first, count, tile_1),
@@ -237,8 +240,8 @@ struct Scratch<const LANES: usize> {
     positives: Vec<[u32; LANES]>,
     /// Their mean residuals, Q30.
     residual: Vec<[i32; LANES]>,
-    /// The sum of the residuals before each row, and after the last.
-    before: Vec<[i64; LANES]>,
+    /// What windows need of all groups.
+    windows: GroupWindows<LANES>,
 }
 
 impl<const LANES: usize> Scratch<LANES> {
@@ -246,7 +249,7 @@ impl<const LANES: usize> Scratch<LANES> {
         Scratch {
             positives: Vec::new(),
             residual: Vec::new(),
-            before: Vec::new(),
+            windows: GroupWindows::new(),
         }
     }
 }
@@ -258,25 +261,20 @@ fn tile<const LANES: usize>(
     first: u32,
     scratch: &mut Scratch<LANES>,
 ) -> TileSums<LANES> {
-    let key = resample_key(sample.key);
+    let mut words = LabelWords::new(resample_key(sample.key), first);
     let statistics = sample.statistics;
     let mut sums = TileSums::new(widths.len());
     let TiedGroups {
-        confidence,
-        size,
-        rows,
+        confidence, size, ..
     } = sample.groups;
-    let split = Split::new(*rows);
-    let (mut row, mut done) = (0u32, 0usize);
     let mut last_residual = [0i32; LANES];
     let mut at = [0i64; LANES];
-    scratch.before.clear();
-    scratch.before.push([0; LANES]);
+    scratch.windows.clear();
     for (confidence, size) in std::iter::zip(confidence.chunks(GROUPS), size.chunks(GROUPS)) {
         scratch.positives.clear();
         scratch.positives.resize(confidence.len(), [0; LANES]);
         let positives = &mut scratch.positives[..];
-        row = draw(key, first, row, confidence, size, positives);
+        draw(&mut words, confidence, size, positives);
         if statistics.walk {
             walk(confidence, size, positives, &mut at, &mut sums);
         }
@@ -292,53 +290,36 @@ fn tile<const LANES: usize>(
             within_ties(confidence, size, residual, &mut sums.rank_ece);
         }
         if statistics.windows {
-            sum_up(size, residual, &mut scratch.before);
-            let ready = scratch.before.len() - 1;
-            while done < ready {
-                let end = ready.min(done + split.rows);
-                for (width, sum) in widths.iter().zip(&mut sums.windows) {
-                    window(&scratch.before, done..end, *width as usize, split, sum);
-                }
-                done = end;
-            }
+            scratch.windows.push(size, residual);
+        }
+    }
+    if statistics.windows {
+        for (&width, sum) in widths.iter().zip(&mut sums.windows) {
+            *sum = scratch.windows.sum(width);
         }
     }
     sums
 }
 
-/// Draws the labels of some groups, whose first row is `row`, and counts the positives. Gives the row
-/// after the last.
+/// Draws the labels of the next groups, and counts the positives.
 #[inline(always)]
 fn draw<const LANES: usize>(
-    key: Key,
-    first: u32,
-    mut row: u32,
+    words: &mut LabelWords<LANES>,
     confidence: &[u32],
     size: &[u32],
     positives: &mut [[u32; LANES]],
-) -> u32 {
+) {
     for ((&confidence, &size), positives) in confidence.iter().zip(size).zip(positives) {
         let mut count = [0u32; LANES];
         for _ in 0..size {
-            let words = label_words::<LANES>(key, row, first);
+            let words = words.next();
             for lane in 0..LANES {
                 let label = u32::from((words[lane] >> 2) < confidence);
                 count[lane] = count[lane].wrapping_add(label);
             }
-            row = row.wrapping_add(1);
         }
         *positives = count;
     }
-    row
-}
-
-/// The second words of [`crate::random::threefry`] of one row in consecutive resamples.
-#[inline(always)]
-pub(super) fn label_words<const LANES: usize>(key: Key, row: u32, first: u32) -> [u32; LANES] {
-    let mut rows = [row; LANES];
-    let mut labels = std::array::from_fn(|lane| first.wrapping_add(lane as u32));
-    threefry_lanes(key, &mut rows, &mut labels);
-    labels
 }
 
 /// Follows the walk over the ends of some groups.
@@ -457,83 +438,11 @@ fn within_ties<const LANES: usize>(
     }
 }
 
-/// Appends the sum of residuals after each row of some groups.
-#[inline(always)]
-fn sum_up<const LANES: usize>(
-    size: &[u32],
-    residual: &[[i32; LANES]],
-    before: &mut Vec<[i64; LANES]>,
-) {
-    let mut sum = before.last().copied().unwrap_or([0; LANES]);
-    for (&size, residual) in size.iter().zip(residual) {
-        for _ in 0..size {
-            for lane in 0..LANES {
-                sum[lane] = sum[lane].wrapping_add(i64::from(residual[lane]));
-            }
-            before.push(sum);
-        }
-    }
-}
-
-/// How the sum of a window is cut in two for multiplication, and how many products of a part can be
-/// added in 64 bits.
-///
-/// With n below 2^b, the sum of a window is below 2^(30+b). A residual of 31 bits with sign times the
-/// low s bits, and times what lies above them, are below 2^(30+s) and 2^(60+b-s).
-#[derive(Clone, Copy)]
-struct Split {
-    bits: u32,
-    rows: usize,
-}
-
-impl Split {
-    fn new(rows: u32) -> Self {
-        let size = 32 - rows.leading_zeros();
-        let bits = (30 + size) / 2;
-        let spare = (32 - bits).min(bits + 2 - size);
-        Split {
-            bits,
-            rows: 1 << spare.min(8),
-        }
-    }
-}
-
-/// Adds Σ W_(j) (P_j - P_{j-L}) over some rows j, with P the sums before rows and 0 before the first.
-#[inline(always)]
-fn window<const LANES: usize>(
-    before: &[[i64; LANES]],
-    rows: std::ops::Range<usize>,
-    width: usize,
-    split: Split,
-    sum: &mut [i128; LANES],
-) {
-    let (mut low, mut high) = ([0i64; LANES], [0i64; LANES]);
-    let mask = (1i64 << split.bits) - 1;
-    for row in rows {
-        let (from, here, next) = (
-            &before[row.saturating_sub(width)],
-            &before[row],
-            &before[row + 1],
-        );
-        for lane in 0..LANES {
-            let residual = i64::from(next[lane].wrapping_sub(here[lane]) as i32);
-            let window = here[lane].wrapping_sub(from[lane]);
-            let low_part = i64::from((window & mask) as i32);
-            let high_part = i64::from((window >> split.bits) as i32);
-            low[lane] = low[lane].wrapping_add(residual.wrapping_mul(low_part));
-            high[lane] = high[lane].wrapping_add(residual.wrapping_mul(high_part));
-        }
-    }
-    for lane in 0..LANES {
-        sum[lane] += (i128::from(high[lane]) << split.bits) + i128::from(low[lane]);
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::backend::resamples::{Statistics, sums_of_labels};
-    use crate::random::{ThreefryRng, threefry};
+    use crate::backend::resamples::sums_of_labels;
+    use crate::random::{Key, ThreefryRng, threefry};
     use rand::Rng;
 
     /// The positives of each group in one resample, drawn as the specification says.
@@ -578,6 +487,7 @@ mod tests {
             (900, 7, 8),
             (900, 40, 50),
             (5000, 900, 1000),
+            (9000, 3000, 4000),
         ] {
             let mut groups = TiedGroups::default();
             let mut confidences: Vec<u32> = (0..count).map(|_| rng.next_u32() >> 2).collect();

@@ -16,11 +16,11 @@
 
 use std::borrow::Cow;
 
-use super::resample::{TileSums, label_words};
+use super::draw::LabelWords;
+use super::resample::TileSums;
 use super::resample_ties::{self, Drawn, Ties, add_ties};
 use super::wide_sum::WideSums;
 use crate::backend::resamples::{Resamples, TiedGroups, resample_key, windows};
-use crate::random::Key;
 
 /// Rows whose labels are the bits of a word.
 const WORD: usize = 16;
@@ -172,7 +172,7 @@ fn tile<const LANES: usize>(
     first: u32,
     scratch: &mut Scratch<LANES>,
 ) -> TileSums<LANES> {
-    let key = resample_key(sample.key);
+    let mut words = LabelWords::new(resample_key(sample.key), first);
     let statistics = sample.statistics;
     let mut sums = TileSums::new(constants.windows.len());
     let confidence = &constants.confidence[..];
@@ -190,7 +190,7 @@ fn tile<const LANES: usize>(
             let rows = row..end.min(row + WORD);
             let confidence = &confidence[rows.clone()];
             let drawn = &mut scratch.drawn[..confidence.len()];
-            draw(key, first, row, confidence, drawn);
+            draw(&mut words, confidence, drawn);
             if statistics.rank_ece {
                 adjacent.add(&constants.neighbours[rows.clone()], drawn);
             }
@@ -260,17 +260,15 @@ fn quadratic(pairs: u64, linear: i128, constant: u128) -> i128 {
     (i128::from(pairs) << 60) - (linear << 30) + constant as i128
 }
 
-/// Draws the labels of some rows.
+/// Draws the labels of the next rows.
 #[inline(always)]
 fn draw<const LANES: usize>(
-    key: Key,
-    first: u32,
-    first_row: usize,
+    words: &mut LabelWords<LANES>,
     confidence: &[u32],
     labels: &mut [[u32; LANES]],
 ) {
-    for (place, (&confidence, labels)) in confidence.iter().zip(labels).enumerate() {
-        let words = label_words::<LANES>(key, (first_row + place) as u32, first);
+    for (&confidence, labels) in confidence.iter().zip(labels) {
+        let words = words.next();
         for lane in 0..LANES {
             labels[lane] = u32::from((words[lane] >> 2) < confidence);
         }

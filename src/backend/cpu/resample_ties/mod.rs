@@ -13,14 +13,22 @@
 //! count as 0. So tied rows alone are visited, and a group whose confidence is 0 or 1 not even then:
 //! its labels are all alike, and D is 0.
 
+mod drawn;
+mod rounding;
+
+pub use drawn::Drawn;
+use drawn::ones;
+use rounding::{rounding, rounding_sums};
+
+use super::resample_untied::MOST_ROWS;
 use super::wide_sum::WideSums;
 use crate::backend::resamples::TiedGroups;
 use crate::fixed_point::ONE_Q30;
 
 /// Rows whose labels are the bits of a word.
 const WORD: usize = 16;
-/// The largest tied group: the high part of D fits 31 bits.
-const LARGEST: u32 = 1 << 10;
+/// The largest tied group: its positives are counted in 16 bits.
+const LARGEST: u32 = u16::MAX as u32;
 /// Up to this size D fits 32 bits: it is at most m/4 and what rounding leaves, times 2³⁰.
 const SMALL: u32 = 7;
 /// The bits of the low part of D where it does not fit.
@@ -77,19 +85,15 @@ pub struct Ties {
 }
 
 impl Ties {
-    /// Those of some groups, if they are few and small enough for this to be the faster way.
+    /// Those of some groups, if most rows are untied or in small groups: with two rows a group or more
+    /// `group_windows.rs` is faster (measured, Zen 4).
     pub fn few(groups: &TiedGroups) -> Option<Self> {
         let loose = |confidence: u32, size: u32| size > 1 && confidence > 0 && confidence < ONE_Q30;
-        let mut tied_rows = 0u64;
-        for (&confidence, &size) in groups.confidence.iter().zip(&groups.size) {
-            if loose(confidence, size) {
-                if size > LARGEST {
-                    return None;
-                }
-                tied_rows += u64::from(size);
-            }
-        }
-        if 2 * tied_rows > u64::from(groups.rows) {
+        let mut each = std::iter::zip(&groups.confidence, &groups.size);
+        if groups.rows >= MOST_ROWS
+            || 2 * groups.size.len() <= groups.rows as usize
+            || each.any(|(&confidence, &size)| loose(confidence, size) && size > LARGEST)
+        {
             return None;
         }
         let mut ties = Ties {
@@ -123,95 +127,11 @@ impl Ties {
     }
 }
 
-/// Resamples whose labels are drawn.
-pub struct Drawn<'a, const LANES: usize> {
-    /// The confidence of each row, Q30.
-    pub confidence: &'a [u32],
-    /// Their sums before each row and of all rows.
-    pub before: &'a [u64],
-    /// The labels of each word's rows, as bits; 0 beyond the last row.
-    pub labels: &'a [[u16; LANES]],
-}
-
-impl<const LANES: usize> Drawn<'_, LANES> {
-    /// V of a row.
-    #[inline(always)]
-    fn residual(&self, row: usize) -> [i32; LANES] {
-        let (word, bit) = (&self.labels[row / WORD], row % WORD);
-        let confidence = self.confidence[row] as i32;
-        let mut residual = [0; LANES];
-        for lane in 0..LANES {
-            let label = i32::from(word[lane] >> bit & 1);
-            residual[lane] = (label << 30).wrapping_sub(confidence);
-        }
-        residual
-    }
-
-    /// W of a row, of whose group and those before `positives` tells.
-    #[inline(always)]
-    fn mean_residual(&self, ties: &Ties, row: usize, positives: &[[u16; LANES]]) -> [i32; LANES] {
-        let Some(place) = ties.group_of[row].checked_sub(1) else {
-            return self.residual(row);
-        };
-        let group = &ties.groups[place as usize];
-        let mut residual = group.fraction(&positives[place as usize]);
-        for residual in &mut residual {
-            *residual = residual.wrapping_sub(group.confidence as i32);
-        }
-        residual
-    }
-
-    /// The positives of a group.
-    #[inline(always)]
-    fn positives(&self, group: &Group) -> [u16; LANES] {
-        let mut positives = [0u16; LANES];
-        for row in group.first..group.end() {
-            let word = &self.labels[row / WORD];
-            for lane in 0..LANES {
-                positives[lane] = positives[lane].wrapping_add(word[lane] >> (row % WORD) & 1);
-            }
-        }
-        positives
-    }
-
-    /// The positives before each word, and in all.
-    fn positives_before(&self, before: &mut Vec<[u32; LANES]>) {
-        before.clear();
-        let mut sum = [0u32; LANES];
-        before.push(sum);
-        for word in self.labels {
-            for lane in 0..LANES {
-                sum[lane] = sum[lane].wrapping_add(word[lane].count_ones());
-            }
-            before.push(sum);
-        }
-    }
-
-    /// ΣV before a row.
-    #[inline(always)]
-    fn sum_before(&self, row: usize, positives_before: &[[u32; LANES]]) -> [i64; LANES] {
-        let (word, bit) = (row / WORD, row % WORD);
-        let earlier = (1u16 << bit) - 1;
-        let mut sum = [0; LANES];
-        for lane in 0..LANES {
-            let mut positives = positives_before[word][lane];
-            if bit > 0 {
-                positives += (self.labels[word][lane] & earlier).count_ones();
-            }
-            sum[lane] = (i64::from(positives) << 30).wrapping_sub(self.before[row] as i64);
-        }
-        sum
-    }
-}
-
 /// What a thread keeps from tile to tile.
 pub struct Scratch<const LANES: usize> {
     /// The positives of each group.
     positives: Vec<[u16; LANES]>,
-    /// The positives before each word.
-    before: Vec<[u32; LANES]>,
-    /// Σ r before each group whose mean is rounded.
-    rounding_before: Vec<[i32; LANES]>,
+    rounding: rounding::Scratch<LANES>,
     /// D, or its low part.
     low: Chunk<LANES>,
     /// Its high part where it does not fit.
@@ -222,8 +142,7 @@ impl<const LANES: usize> Scratch<LANES> {
     pub fn new() -> Self {
         Scratch {
             positives: Vec::new(),
-            before: Vec::new(),
-            rounding_before: Vec::new(),
+            rounding: rounding::Scratch::new(),
             low: Chunk::new(),
             high: Chunk::new(),
         }
@@ -341,14 +260,11 @@ pub fn add_ties<const LANES: usize>(
         .high
         .flush(ties, drawn, positives, widths, &mut high);
 
-    let mut rounding = vec![[0i128; LANES]; widths.len()];
-    if !ties.rounded.is_empty() {
-        rounding_sums(ties, drawn, widths, scratch, &mut rounding);
-    }
+    let rounding = rounding_sums(ties, drawn, positives, widths, &mut scratch.rounding);
     let rows = drawn.confidence.len();
     let all_positives = drawn.labels.iter().fold([0u32; LANES], |mut sum, word| {
         for lane in 0..LANES {
-            sum[lane] = sum[lane].wrapping_add(word[lane].count_ones());
+            sum[lane] = sum[lane].wrapping_add(ones(word[lane]).into());
         }
         sum
     });
@@ -374,7 +290,7 @@ struct Squares<const LANES: usize> {
     low: [u64; LANES],
     high: [u64; LANES],
     positives: [u64; LANES],
-    /// Σ q r, with |r| <= 2⁹.
+    /// Σ q r, with |r| <= m/2.
     weighted_rounding: [i64; LANES],
     rounding: [i64; LANES],
 }
@@ -411,119 +327,5 @@ impl<const LANES: usize> Squares<LANES> {
         let means = (i128::from(self.high[lane]) << 32) + i128::from(self.low[lane]);
         let labels = i128::from(self.positives[lane]) << 60;
         means - labels - 2 * i128::from(self.weighted_rounding[lane])
-    }
-}
-
-/// r = mP - 2³⁰k of a group.
-#[inline(always)]
-fn rounding<const LANES: usize>(
-    group: &Group,
-    positives: &[u16; LANES],
-    fraction: &[i32; LANES],
-) -> [i32; LANES] {
-    let mut rounding = [0; LANES];
-    for lane in 0..LANES {
-        // At most m/2, so that its low word is all of it.
-        let sum = fraction[lane].wrapping_mul(group.size as i32);
-        rounding[lane] = sum.wrapping_sub(i32::from(positives[lane]) << 30);
-    }
-    rounding
-}
-
-/// Σ_g r_g (Σ_{k<=e-L-1} W_k + Σ_{i>e+L} V_i) for each width L.
-#[inline(always)]
-fn rounding_sums<const LANES: usize>(
-    ties: &Ties,
-    drawn: &Drawn<'_, LANES>,
-    widths: &[(u32, u128)],
-    scratch: &mut Scratch<LANES>,
-    sums: &mut [[i128; LANES]],
-) {
-    /// How the sum of the others is cut in two for multiplication.
-    const LOW_WIDTH: u32 = 29;
-    const LOW_MASK: i64 = (1 << LOW_WIDTH) - 1;
-    let Scratch {
-        positives,
-        before,
-        rounding_before,
-        ..
-    } = scratch;
-    drawn.positives_before(before);
-    let rows = drawn.confidence.len();
-    let all = drawn.sum_before(rows, before);
-    let mut sum = [0i32; LANES];
-    rounding_before.clear();
-    let rounding_of = |place: u32| {
-        let (group, positives) = (&ties.groups[place as usize], &positives[place as usize]);
-        rounding(group, positives, &group.fraction(positives))
-    };
-    for &place in &ties.rounded {
-        rounding_before.push(sum);
-        let rounding = rounding_of(place);
-        for lane in 0..LANES {
-            sum[lane] = sum[lane].wrapping_add(rounding[lane]);
-        }
-    }
-    rounding_before.push(sum);
-    let end_of_rounded = |number: usize| {
-        let place = ties.rounded.get(number)?;
-        Some(ties.groups[*place as usize].end())
-    };
-    // ΣW before a row: ΣV, what was rounded in the `ended` groups before, and D of a group that the row
-    // is inside of.
-    let sum_of_means_before = |row: usize, ended: usize| {
-        let mut sum = drawn.sum_before(row, before);
-        for lane in 0..LANES {
-            sum[lane] = sum[lane].wrapping_add(rounding_before[ended][lane].into());
-        }
-        if row > 0
-            && let Some(place) = ties.group_of[row - 1].checked_sub(1)
-        {
-            let group = &ties.groups[place as usize];
-            if group.end() > row {
-                let fraction = group.fraction(&positives[place as usize]);
-                for earlier in group.first..row {
-                    let label = &drawn.labels[earlier / WORD];
-                    for lane in 0..LANES {
-                        let label = i64::from(label[lane] >> (earlier % WORD) & 1);
-                        let difference = i64::from(fraction[lane]).wrapping_sub(label << 30);
-                        sum[lane] = sum[lane].wrapping_add(difference);
-                    }
-                }
-            }
-        }
-        sum
-    };
-    let mut parts = vec![([0i64; LANES], [0i64; LANES]); widths.len()];
-    let mut ended = vec![0; widths.len()];
-    let mut rounding = Vec::with_capacity(CHUNK);
-    for places in ties.rounded.chunks(CHUNK) {
-        rounding.clear();
-        rounding.extend(places.iter().map(|&place| rounding_of(place)));
-        for (((width, _), parts), ended) in widths.iter().zip(&mut parts).zip(&mut ended) {
-            let width = *width as usize;
-            for (&place, rounding) in places.iter().zip(&rounding) {
-                let end = ties.groups[place as usize].end();
-                let row = end.saturating_sub(width + 1);
-                while end_of_rounded(*ended).is_some_and(|end| end <= row) {
-                    *ended += 1;
-                }
-                let earlier = sum_of_means_before(row, *ended);
-                let later = drawn.sum_before(rows.min(end + width), before);
-                for lane in 0..LANES {
-                    // Below 2⁵⁸ with fewer than 2²⁶ rows; r is at most 2⁹ in fewer than 2²⁵ groups.
-                    let others = earlier[lane].wrapping_add(all[lane].wrapping_sub(later[lane]));
-                    let (low, high) = ((others & LOW_MASK) as i32, (others >> LOW_WIDTH) as i32);
-                    let rounding = i64::from(rounding[lane]);
-                    parts.0[lane] = parts.0[lane].wrapping_add(rounding.wrapping_mul(low.into()));
-                    parts.1[lane] = parts.1[lane].wrapping_add(rounding.wrapping_mul(high.into()));
-                }
-            }
-        }
-    }
-    for (sum, (low, high)) in std::iter::zip(sums, parts) {
-        for lane in 0..LANES {
-            sum[lane] = (i128::from(high[lane]) << LOW_WIDTH) + i128::from(low[lane]);
-        }
     }
 }

@@ -1,0 +1,99 @@
+//! Labels that are drawn, and the residuals of their rows.
+
+use super::{Group, Ties, WORD};
+
+/// Resamples whose labels are drawn.
+pub struct Drawn<'a, const LANES: usize> {
+    /// The confidence of each row, Q30.
+    pub confidence: &'a [u32],
+    /// Their sums before each row and of all rows.
+    pub before: &'a [u64],
+    /// The labels of each word's rows, as bits; 0 beyond the last row.
+    pub labels: &'a [[u16; LANES]],
+}
+
+impl<const LANES: usize> Drawn<'_, LANES> {
+    /// V of a row.
+    #[inline(always)]
+    pub(super) fn residual(&self, row: usize) -> [i32; LANES] {
+        let (word, bit) = (&self.labels[row / WORD], row % WORD);
+        let confidence = self.confidence[row] as i32;
+        let mut residual = [0; LANES];
+        for lane in 0..LANES {
+            let label = i32::from(word[lane] >> bit & 1);
+            residual[lane] = (label << 30).wrapping_sub(confidence);
+        }
+        residual
+    }
+
+    /// W of a row, of whose group and those before `positives` tells.
+    #[inline(always)]
+    pub(super) fn mean_residual(
+        &self,
+        ties: &Ties,
+        row: usize,
+        positives: &[[u16; LANES]],
+    ) -> [i32; LANES] {
+        let Some(place) = ties.group_of[row].checked_sub(1) else {
+            return self.residual(row);
+        };
+        let group = &ties.groups[place as usize];
+        let mut residual = group.fraction(&positives[place as usize]);
+        for residual in &mut residual {
+            *residual = residual.wrapping_sub(group.confidence as i32);
+        }
+        residual
+    }
+
+    /// The positives of a group.
+    #[inline(always)]
+    pub(super) fn positives(&self, group: &Group) -> [u16; LANES] {
+        let mut positives = [0u16; LANES];
+        for row in group.first..group.end() {
+            let word = &self.labels[row / WORD];
+            for lane in 0..LANES {
+                positives[lane] = positives[lane].wrapping_add(word[lane] >> (row % WORD) & 1);
+            }
+        }
+        positives
+    }
+
+    /// The positives before each word, and in all.
+    #[inline(always)]
+    pub(super) fn positives_before(&self, before: &mut Vec<[u32; LANES]>) {
+        before.clear();
+        let mut sum = [0u32; LANES];
+        before.push(sum);
+        for word in self.labels {
+            for lane in 0..LANES {
+                sum[lane] = sum[lane].wrapping_add(ones(word[lane]).into());
+            }
+            before.push(sum);
+        }
+    }
+
+    /// ΣV before a row.
+    #[inline(always)]
+    pub(super) fn sum_before(&self, row: usize, positives_before: &[[u32; LANES]]) -> [i64; LANES] {
+        let (word, bit) = (row / WORD, row % WORD);
+        let earlier = (1u16 << bit) - 1;
+        let mut sum = [0; LANES];
+        for lane in 0..LANES {
+            let mut positives = positives_before[word][lane];
+            if bit > 0 {
+                positives += u32::from(ones(self.labels[word][lane] & earlier));
+            }
+            sum[lane] = (i64::from(positives) << 30).wrapping_sub(self.before[row] as i64);
+        }
+        sum
+    }
+}
+
+/// How many bits are 1; in steps that vectors have, as few have a count of bits.
+#[inline(always)]
+pub(super) fn ones(word: u16) -> u16 {
+    let pairs = word.wrapping_sub(word >> 1 & 0x5555);
+    let fours = (pairs & 0x3333).wrapping_add(pairs >> 2 & 0x3333);
+    let eights = fours.wrapping_add(fours >> 4) & 0x0F0F;
+    eights.wrapping_add(eights >> 8) & 0x1F
+}
