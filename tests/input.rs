@@ -931,7 +931,7 @@ fn files_of_many_blocks_read_row_by_row() {
     // Some MB: more than are in memory at a time with a few threads.
     let rows = 600_000;
     let confidence = |row: usize| (row * 7919 % 10_007) as f64 / 10_007.0;
-    let label = |row: usize| row % 3 == 0;
+    let label = |row: usize| row.is_multiple_of(3);
     let confidences: Vec<f64> = (0..rows).map(confidence).collect();
     let labels: Vec<bool> = (0..rows).map(label).collect();
     let expected = Batch::from_slices(&confidences, &labels).unwrap();

@@ -150,11 +150,7 @@ impl<const LANES: usize> GroupWindows<LANES> {
                 last = here;
             }
         }
-        let mut far = [0; LANES];
-        for lane in 0..LANES {
-            far[lane] = low.total(lane) + (high.total(lane) << 31);
-        }
-        far
+        std::array::from_fn(|lane| low.total(lane) + (high.total(lane) << 31))
     }
 
     /// Φ some rows after the start of a group, modulo 2⁶⁴.

@@ -46,6 +46,17 @@ impl<const LANES: usize> WideSums<LANES> {
         self.high[lane] = self.high[lane].wrapping_add(term >> 32);
     }
 
+    /// Adds the sums of a block of lanes.
+    #[inline(always)]
+    pub fn add_block<const BLOCK: usize>(&mut self, block: usize, sums: &WideSums<BLOCK>) {
+        let low = &mut self.low.as_chunks_mut::<BLOCK>().0[block];
+        let high = &mut self.high.as_chunks_mut::<BLOCK>().0[block];
+        for lane in 0..BLOCK {
+            low[lane] = low[lane].wrapping_add(sums.low[lane]);
+            high[lane] = high[lane].wrapping_add(sums.high[lane]);
+        }
+    }
+
     /// The sum of a lane.
     pub fn total(&self, lane: usize) -> i128 {
         let sum = WideSum {

@@ -2,6 +2,15 @@
 
 use super::{Group, Ties, WORD};
 
+/// Lanes that are worked on together, so that their sums stay in registers.
+pub const BLOCK: usize = 16;
+
+/// A block of lanes.
+#[inline(always)]
+pub fn of_block<T, const LANES: usize>(lanes: &[T; LANES], block: usize) -> &[T; BLOCK] {
+    &lanes.as_chunks::<BLOCK>().0[block]
+}
+
 /// Resamples whose labels are drawn.
 pub struct Drawn<'a, const LANES: usize> {
     /// The confidence of each row, Q30.
@@ -13,36 +22,62 @@ pub struct Drawn<'a, const LANES: usize> {
 }
 
 impl<const LANES: usize> Drawn<'_, LANES> {
-    /// V of a row.
+    /// V of a row in a block of lanes.
     #[inline(always)]
-    pub(super) fn residual(&self, row: usize) -> [i32; LANES] {
-        let (word, bit) = (&self.labels[row / WORD], row % WORD);
+    fn residual(&self, row: usize, block: usize) -> [i32; BLOCK] {
+        let (word, bit) = (of_block(&self.labels[row / WORD], block), row % WORD);
         let confidence = self.confidence[row] as i32;
-        let mut residual = [0; LANES];
-        for lane in 0..LANES {
+        let mut residual = [0; BLOCK];
+        for lane in 0..BLOCK {
             let label = i32::from(word[lane] >> bit & 1);
             residual[lane] = (label << 30).wrapping_sub(confidence);
         }
         residual
     }
 
-    /// W of a row, of whose group and those before `positives` tells.
+    /// W of a row in a block of lanes; `positives` tells of its group and those before.
     #[inline(always)]
-    pub(super) fn mean_residual(
+    fn mean_residual(
         &self,
         ties: &Ties,
         row: usize,
         positives: &[[u16; LANES]],
-    ) -> [i32; LANES] {
+        block: usize,
+    ) -> [i32; BLOCK] {
         let Some(place) = ties.group_of[row].checked_sub(1) else {
-            return self.residual(row);
+            return self.residual(row, block);
         };
         let group = &ties.groups[place as usize];
-        let mut residual = group.fraction(&positives[place as usize]);
+        let mut residual = group.fraction(of_block(&positives[place as usize], block));
         for residual in &mut residual {
             *residual = residual.wrapping_sub(group.confidence as i32);
         }
         residual
+    }
+
+    /// V_{t+L+1} - W_{t-L} of a row t in a block of lanes, rows beyond both ends being 0.
+    #[inline(always)]
+    pub(super) fn difference(
+        &self,
+        ties: &Ties,
+        row: usize,
+        width: usize,
+        positives: &[[u16; LANES]],
+        block: usize,
+    ) -> [i32; BLOCK] {
+        let ahead = row + width + 1;
+        let mut difference = [0; BLOCK];
+        if ahead < self.confidence.len() {
+            difference = self.residual(ahead, block);
+        }
+        if let Some(behind) = row.checked_sub(width) {
+            let behind = self.mean_residual(ties, behind, positives, block);
+            for lane in 0..BLOCK {
+                // Residuals are below 2³⁰ in size, as a label is q where q is 0 or 1.
+                difference[lane] = difference[lane].wrapping_sub(behind[lane]);
+            }
+        }
+        difference
     }
 
     /// The positives of a group.
@@ -76,14 +111,15 @@ impl<const LANES: usize> Drawn<'_, LANES> {
     #[inline(always)]
     pub(super) fn sum_before(&self, row: usize, positives_before: &[[u32; LANES]]) -> [i64; LANES] {
         let (word, bit) = (row / WORD, row % WORD);
+        // There is no word after the last row where that ends a word.
+        let labels = self.labels.get(word).unwrap_or(&[0; LANES]);
+        let (positives_before, before) = (&positives_before[word], self.before[row] as i64);
         let earlier = (1u16 << bit) - 1;
         let mut sum = [0; LANES];
         for lane in 0..LANES {
-            let mut positives = positives_before[word][lane];
-            if bit > 0 {
-                positives += u32::from(ones(self.labels[word][lane] & earlier));
-            }
-            sum[lane] = (i64::from(positives) << 30).wrapping_sub(self.before[row] as i64);
+            let here = ones(labels[lane] & earlier);
+            let positives = positives_before[lane].wrapping_add(here.into());
+            sum[lane] = (i64::from(positives) << 30).wrapping_sub(before);
         }
         sum
     }

@@ -17,7 +17,7 @@ mod drawn;
 mod rounding;
 
 pub use drawn::Drawn;
-use drawn::ones;
+use drawn::{BLOCK, of_block, ones};
 use rounding::{rounding, rounding_sums};
 
 use super::resample_untied::MOST_ROWS;
@@ -175,24 +175,17 @@ impl<const LANES: usize> Chunk<LANES> {
     ) {
         for ((width, _), sum) in widths.iter().zip(sums) {
             let width = *width as usize;
-            for (&row, partial) in self.rows.iter().zip(&self.partial) {
-                let ahead = row + width + 1;
-                let mut difference = if ahead < drawn.confidence.len() {
-                    drawn.residual(ahead)
-                } else {
-                    [0; LANES]
-                };
-                if let Some(behind) = row.checked_sub(width) {
-                    let behind = drawn.mean_residual(ties, behind, positives);
-                    for lane in 0..LANES {
-                        // Residuals are below 2³⁰ in size, as a label is q where q is 0 or 1.
-                        difference[lane] = difference[lane].wrapping_sub(behind[lane]);
+            for block in 0..LANES / BLOCK {
+                let mut part = WideSums::<BLOCK>::default();
+                for (&row, partial) in self.rows.iter().zip(&self.partial) {
+                    let partial = of_block(partial, block);
+                    let difference = drawn.difference(ties, row, width, positives, block);
+                    for lane in 0..BLOCK {
+                        let partial = i64::from(partial[lane]);
+                        part.add(lane, partial.wrapping_mul(difference[lane].into()));
                     }
                 }
-                for lane in 0..LANES {
-                    let product = i64::from(partial[lane]).wrapping_mul(difference[lane].into());
-                    sum.add(lane, product);
-                }
+                sum.add_block(block, &part);
             }
         }
         self.rows.clear();
