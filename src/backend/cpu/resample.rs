@@ -23,7 +23,7 @@ use crate::fixed_point::fraction_q30;
 const GROUPS: usize = 32;
 /// The most memory of all threads for what windows need of earlier groups, and how much of it a tile may
 /// have to be wider than need be: what stays in a nearer cache.
-const HISTORY_BYTES: usize = 1 << 30;
+const HISTORY_BYTES: usize = 1 << 29;
 const NEAR_BYTES: usize = 1 << 19;
 
 impl Resampler for Cpu {

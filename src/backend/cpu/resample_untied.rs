@@ -16,6 +16,8 @@
 
 use std::borrow::Cow;
 
+use rayon::prelude::*;
+
 use super::draw::LabelWords;
 use super::resample::TileSums;
 use super::resample_ties::{self, Drawn, Ties, add_ties};
@@ -95,7 +97,7 @@ impl<'a> Constants<'a> {
                 let window = |row: usize| before[row] - before[row.saturating_sub(width as usize)];
                 (width, products(&confidence, window))
             };
-            constants.windows = windows(*rows).into_iter().map(of_width).collect();
+            constants.windows = windows(*rows).into_par_iter().map(of_width).collect();
         }
         constants.confidence = confidence;
         constants
