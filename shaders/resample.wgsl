@@ -1,5 +1,5 @@
 // Null resamples, one in each workgroup: labels, walk and n rankECE; resample_windows goes on from here.
-// Twin of src/backend/cpu/resample.rs.
+// Twin of src/backend/cpu/resample.
 //
 // A thread draws the labels of consecutive rows. A tied group belongs to the thread of its first row,
 // which hears from the threads after it how many of their rows of the group are positive.

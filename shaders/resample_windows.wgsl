@@ -1,5 +1,5 @@
 // Sums over windows of ranks of null resamples, from the sums before rows that resample left: one width
-// of one resample in each workgroup. Twin of `window` in src/backend/cpu/resample.rs.
+// of one resample in each workgroup. Twin of src/backend/cpu/resample/group_windows.rs.
 
 #import dispatch
 #import samples

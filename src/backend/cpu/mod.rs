@@ -3,14 +3,11 @@
 mod bin_edges;
 mod bootstrap;
 mod draw;
-mod group_windows;
 mod radix_sort;
 mod reduce_rows;
 mod reduce_runs;
 mod replicate;
 mod resample;
-mod resample_ties;
-mod resample_untied;
 mod residuals;
 mod side_by_side;
 mod simd;

@@ -8,7 +8,7 @@
 //!
 //! Φ is kept modulo 2⁶⁴: differences over few enough rows are below that, and larger groups are cut.
 
-use super::wide_sum::WideSums;
+use crate::backend::cpu::wide_sum::WideSums;
 
 /// The bytes kept of a resample with so many groups.
 pub fn bytes_of_resample(groups: usize) -> usize {

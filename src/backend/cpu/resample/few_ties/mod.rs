@@ -1,4 +1,4 @@
-//! What ties change in the window sums of labels: the rest of `resample_untied.rs` where some rows are
+//! What ties change in the window sums of labels: the rest of `untied.rs` where some rows are
 //! tied.
 //!
 //! All rows of a tied group carry its mean residual W. With their own labels they would carry
@@ -20,8 +20,8 @@ pub use drawn::Drawn;
 use drawn::{BLOCK, of_block, ones};
 use rounding::{rounding, rounding_sums};
 
-use super::resample_untied::MOST_ROWS;
-use super::wide_sum::WideSums;
+use super::tile::MOST_ROWS;
+use crate::backend::cpu::wide_sum::WideSums;
 use crate::backend::resamples::TiedGroups;
 use crate::fixed_point::ONE_Q30;
 
@@ -66,7 +66,7 @@ impl Group {
         }
         let step = f64::from(ONE_Q30) / f64::from(self.size);
         for lane in 0..LANES {
-            // As in `resample::mean_residuals`, sizes being below 2²⁰.
+            // As in `tied::mean_residuals`, sizes being below 2²⁰.
             let scaled = f64::from(i32::from(positives[lane])) * step;
             // SAFETY: from 0 to 2³⁰ + 1, as there are at most `size` positives.
             fraction[lane] = unsafe { (scaled + 0.5).to_int_unchecked::<i32>() };

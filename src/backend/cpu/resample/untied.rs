@@ -1,5 +1,4 @@
-//! Null resamples of a sample without ties, or with few of them. Twin of `shaders/resample.wgsl`, as
-//! `resample.rs` is.
+//! Null resamples of a sample without ties, or with few of them. Twin of `shaders/resample.wgsl`.
 //!
 //! Without ties every sum is quadratic in labels: with the confidences q in Q30, their sums R before
 //! each row, and W_i = 2³⁰Y_i - q_i,
@@ -11,17 +10,17 @@
 //! where K is the number of positives and A_i = (R_{i+1+L} - R_{i+1}) + (R_i - R_{i-L}), R being
 //! constant beyond both ends. So nothing is multiplied: pairs of positives are counted, and numbers
 //! that are the same in all resamples are added up where a label is 1. Labels take one bit. What a few
-//! ties change in the sums of windows is added by `resample_ties.rs`; the other sums are of samples
+//! ties change in the sums of windows is added by `few_ties`; the other sums are of samples
 //! without ties.
 
 use std::borrow::Cow;
 
 use rayon::prelude::*;
 
-use super::draw::LabelWords;
-use super::resample::TileSums;
-use super::resample_ties::{self, Drawn, Ties, add_ties};
-use super::wide_sum::WideSums;
+use super::few_ties::{self, Drawn, Ties, add_ties};
+use super::tile::TileSums;
+use crate::backend::cpu::draw::LabelWords;
+use crate::backend::cpu::wide_sum::WideSums;
 use crate::backend::resamples::{Resamples, TiedGroups, resample_key, windows};
 
 /// Rows whose labels are the bits of a word.
@@ -32,10 +31,6 @@ const WORDS: usize = 16;
 const SPAN: usize = 4;
 /// Widths whose linear sums are added side by side.
 const WIDTHS: usize = 8;
-
-/// Samples must have fewer rows than this: a linear term is below 2³¹ n, and those of a span's rows
-/// are added in 63 bits.
-pub const MOST_ROWS: u32 = 1 << 26;
 
 /// What all resamples of a sample have in common.
 pub struct Constants<'a> {
@@ -117,7 +112,7 @@ pub struct Scratch<const LANES: usize> {
     /// The labels of each word's rows, as bits.
     labels: Vec<[u16; LANES]>,
     tables: Box<[Table; 4 * SPAN]>,
-    ties: resample_ties::Scratch<LANES>,
+    ties: few_ties::Scratch<LANES>,
 }
 
 /// The linear terms of four rows, added up for each of their 16 patterns of labels.
@@ -129,7 +124,7 @@ impl<const LANES: usize> Scratch<LANES> {
             drawn: Box::new([[0; LANES]; WORD]),
             labels: Vec::new(),
             tables: Box::new([[[0; WIDTHS]; 16]; 4 * SPAN]),
-            ties: resample_ties::Scratch::new(),
+            ties: few_ties::Scratch::new(),
         }
     }
 }
@@ -152,7 +147,7 @@ macro_rules! tiles {
             ) -> TileSums<$lanes> {
                 tile(sample, constants, first, scratch)
             }
-            super::simd::dispatch!($body(
+            crate::backend::cpu::simd::dispatch!($body(
                 sample: &Resamples<'_>,
                 constants: &Constants<'_>,
                 first: u32,
