@@ -1050,7 +1050,7 @@ fn malformed_texts_are_refused() {
     let refuse = |name, text: &str| refusal(name, text, &options());
     assert_says(
         &refuse("m.csv", "p,y\n0.5,1\n0.5\n"),
-        &["row 2", "1 fields where the header has 2"],
+        &["row 2", "1 field where the header has 2"],
     );
     assert_says(
         &refuse("m.csv", "p,y\n0,5,1\n"),
@@ -1286,4 +1286,52 @@ fn damaged_files_never_panic() {
             }
         }
     }
+}
+
+/// A quote that opens a field swallows all rows up to the next quote, or to the end.
+#[test]
+fn regression_an_unclosed_quote_swallowed_rows() {
+    let rows = |text: &str| format!("p,y,note\n0.25,0,a\n0.5,1,{text}\n0.75,1,b\n0.8,1,c\n");
+    for name in ["q.csv", "q.tsv"] {
+        let file = |text: &str| match name {
+            "q.tsv" => rows(text).replace(',', "\t"),
+            _ => rows(text),
+        };
+        let message = refusal(name, file("\"5 inch disk"), &options());
+        assert_says(&message, &["row 2", "a quote", "never closed", "twice"]);
+        let message = refusal(name, file("\"5 inch\" disk\""), &options());
+        assert_says(&message, &["row 2", "behind a quote that closes"]);
+        let message = refusal(name, file("\"5 inch\"disk"), &options());
+        assert_says(&message, &["row 2", "behind a quote that closes"]);
+        let loaded = load_text(name, file("\"5 \"\"inch\"\"\ndisk\""), &options()).unwrap();
+        assert_eq!(loaded.batch.rows().len(), 4);
+    }
+}
+
+/// One bad value among many was taken for another scale of all.
+#[test]
+fn regression_one_bad_value_is_no_other_scale() {
+    let mut text = "p,y\n".to_owned();
+    for row in 0..500 {
+        text += &format!("0.{row:03},{}\n", row % 2);
+    }
+    for bad in ["1.5", "-0.1", "-999", "1e9"] {
+        let message = refusal("one.csv", format!("{text}{bad},1\n"), &options());
+        assert_says(&message, &["row 501", "only 1 of 501 are outside"]);
+        assert!(
+            !message.contains("divide") && !message.contains("apply"),
+            "{message}"
+        );
+    }
+}
+
+/// JSON's true is no number, as in every other format.
+#[test]
+fn regression_a_confidence_of_true_in_json_lines_was_one() {
+    let message = refusal(
+        "t.jsonl",
+        "{\"p\":true,\"y\":1}\n{\"p\":0.5,\"y\":0}\n",
+        &options(),
+    );
+    assert_says(&message, &["row 1", "`p`", "true", "not a number"]);
 }

@@ -4,7 +4,7 @@ use std::io::Read;
 
 use csv::{ByteRecord, ErrorKind, Reader, ReaderBuilder};
 
-use super::blocks::{Blocks, Ends, Sizes};
+use super::blocks::{Blocks, Ends, OddQuote, Sizes, odd_quote};
 use super::cell::{Cell, Reading};
 use super::columns::Columns;
 use super::decimal::short_decimal;
@@ -97,10 +97,17 @@ fn admit_quoted(
     // file, but here it would be part of a value.
     let mut reader = decoder(b"\n".chain(text), header.delimiter);
     let mut record = ByteRecord::new();
+    let odd = odd_quote(text, header.delimiter);
     while reader
         .read_byte_record(&mut record)
         .map_err(|error| failed(header.file, &error))?
     {
+        if let Some((place, quote)) = odd
+            // One more for the empty line.
+            && reader.position().byte() > place as u64 + 1
+        {
+            return Err(header.odd_quote(door.row(), quote));
+        }
         admit_record(record.len(), |place| &record[place], header, columns, door)?;
     }
     Ok(())
@@ -205,12 +212,31 @@ impl<'a> Header<'a> {
         })
     }
 
+    /// Why a record with such a quote is refused: it may have swallowed the records after it.
+    fn odd_quote(&self, row: u64, quote: OddQuote) -> InputError {
+        let (what, remedy) = match quote {
+            OddQuote::Unclosed => (
+                "a quote opens a field and is never closed, so that all after it is one field",
+                "Close it, or write the field as \"...\" with each quote inside of it twice.",
+            ),
+            OddQuote::TextBehind => (
+                "text stands behind a quote that closes a field",
+                "Write a quote inside of a field twice, and the field as \"...\"; or an earlier \
+                 quote is not meant to open this field.",
+            ),
+        };
+        InputError::new(self.file, what).row(row).remedy(remedy)
+    }
+
     /// Why a record of so many fields is refused.
     fn ragged(&self, row: u64, fields: usize) -> InputError {
         let columns = self.names.len();
         let error = InputError::new(
             self.file,
-            format!("{fields} fields where the header has {columns}"),
+            format!(
+                "{fields} {} where the header has {columns}",
+                if fields == 1 { "field" } else { "fields" }
+            ),
         )
         .row(row);
         if fields > columns && self.delimiter == b',' {
@@ -318,7 +344,17 @@ mod tests {
         let columns = Columns::choose(file, &table.header.names, options, &mut notes)
             .map_err(|error| table.header.explain(error))?;
         let mut door = Door::<f64>::new(file, options, &columns, &table.header.names, 0);
-        while table.next()? {
+        let odd = odd_quote(text, delimiter);
+        loop {
+            let more = table.next();
+            if let Some((place, quote)) = odd
+                && table.reader.position().byte() > place as u64
+            {
+                return Err(table.header.odd_quote(table.row, quote));
+            }
+            if !more? {
+                break;
+            }
             for &place in &columns.groups {
                 door.group(Some(table.field(place)?));
             }

@@ -59,6 +59,9 @@ struct Range {
     smallest: f64,
     largest: f64,
     all_binary: bool,
+    /// Values seen, and how many of them are not in [0, 1].
+    seen: u64,
+    outside: u64,
     labels_are_probabilities: bool,
 }
 
@@ -543,6 +546,8 @@ impl Default for Range {
             smallest: f64::INFINITY,
             largest: f64::NEG_INFINITY,
             all_binary: true,
+            seen: 0,
+            outside: 0,
             labels_are_probabilities: true,
         }
     }
@@ -554,6 +559,8 @@ impl Range {
         self.smallest = self.smallest.min(other.smallest);
         self.largest = self.largest.max(other.largest);
         self.all_binary &= other.all_binary;
+        self.seen += other.seen;
+        self.outside += other.outside;
         self.labels_are_probabilities &= other.labels_are_probabilities;
     }
 
@@ -561,6 +568,8 @@ impl Range {
         self.smallest = self.smallest.min(value);
         self.largest = self.largest.max(value);
         self.all_binary &= value == 0.0 || value == 1.0;
+        self.seen += 1;
+        self.outside += u64::from(!(0.0..=1.0).contains(&value));
     }
 
     fn see_label(&mut self, label: Cell<'_>) {
@@ -579,6 +588,12 @@ impl Range {
             "It is off by rounding only, but values are never clipped here: clip them yourself, or \
              compute them in higher precision."
                 .to_owned()
+        } else if self.outside * 10 < self.seen {
+            // Another scale would show in more of them.
+            format!(
+                "{span}, but only {} of {} are outside of [0, 1]: look at where these come from.",
+                self.outside, self.seen
+            )
         } else if smallest < -0.001 && largest <= 0.0 {
             format!("{span} and look like log-probabilities: apply exp first.")
         } else if smallest < -0.001 || largest > 100.0 {

@@ -112,7 +112,7 @@ impl Wanted<'_> {
         match &items[0] {
             Item::Missing => door.admit_missing(label),
             Item::Cell(Cell::Boolean(value)) => {
-                door.admit(Reading::Number(f64::from(u8::from(*value))), label);
+                door.admit(Reading::Text(if *value { "true" } else { "false" }), label);
             }
             Item::Cell(cell) => {
                 door.admit(
