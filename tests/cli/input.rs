@@ -94,7 +94,7 @@ fn a_positive_value_that_no_label_has() {
 
 #[test]
 fn columns_of_different_length() {
-    refused("p,y\n0.5,1\n0.5\n", "", &["row 2", "1 fields", "2"]);
+    refused("p,y\n0.5,1\n0.5\n", "", &["row 2", "1 field ", "2"]);
     refused("p,y\n0.5,1,9\n", "", &["row 1", "3 fields", "2"]);
 }
 
