@@ -1,7 +1,7 @@
 //! Null resamples of any sample, from tied group to tied group.
 
 use super::group_windows::GroupWindows;
-use super::tile::TileSums;
+use super::tile::{TileSums, fraction};
 use crate::backend::cpu::draw::LabelWords;
 use crate::backend::resamples::{Resamples, TiedGroups, resample_key};
 use crate::fixed_point::fraction_q30;
@@ -170,14 +170,10 @@ fn mean_residuals<const LANES: usize>(
                 residual[lane] = ((positives[lane] << 30) as i32).wrapping_sub(confidence as i32);
             }
         } else if size < 1 << 20 {
-            // The f64 nearest to 2³⁰k/m lies on the same side of every half as 2³⁰k/m itself, which
-            // is at least 1/(2m) away if it is none, while three roundings move it by less than
-            // 2⁻²¹: this is `fraction_q30`.
             let step = f64::from(1u32 << 30) / f64::from(size);
             for lane in 0..LANES {
-                let fraction = f64::from(positives[lane] as i32) * step;
-                // SAFETY: from 0 to 2³⁰ + 1, as there are at most `size` positives.
-                let fraction = unsafe { (fraction + 0.5).to_int_unchecked::<i32>() };
+                // SAFETY: positives are counted among the rows of the group.
+                let fraction = unsafe { fraction(positives[lane] as i32, step) };
                 residual[lane] = fraction.wrapping_sub(confidence as i32);
             }
         } else {

@@ -24,3 +24,15 @@ impl<const LANES: usize> TileSums<LANES> {
 /// Samples whose labels are counted must have fewer rows than this: a linear term is below 2³¹ n, and those of a span's rows
 /// are added in 63 bits.
 pub const MOST_ROWS: u32 = 1 << 26;
+
+/// The mean label of a tied group of fewer than 2²⁰ rows, Q30, of which `step` is that of one positive
+/// row. It is `fraction_q30`: the f64 nearest to 2³⁰k/m lies on the same side of every half as 2³⁰k/m
+/// itself, which is at least 1/(2m) away if it is none, while three roundings move it by less than 2⁻²¹.
+///
+/// # Safety
+/// There are at most as many positives as rows.
+#[inline(always)]
+pub unsafe fn fraction(positives: i32, step: f64) -> i32 {
+    // SAFETY: from 0 to 2³⁰ + 1.
+    unsafe { (f64::from(positives) * step + 0.5).to_int_unchecked::<i32>() }
+}

@@ -244,6 +244,7 @@ fn tile<const LANES: usize>(
             confidence,
             before: &constants.before,
             labels: &scratch.labels,
+            positives: &positives,
         };
         let windows = &mut sums.windows;
         add_ties(ties, &drawn, &constants.windows, &mut scratch.ties, windows);

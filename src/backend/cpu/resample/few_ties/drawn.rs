@@ -19,6 +19,8 @@ pub struct Drawn<'a, const LANES: usize> {
     pub before: &'a [u64],
     /// The labels of each word's rows, as bits; 0 beyond the last row.
     pub labels: &'a [[u16; LANES]],
+    /// How many labels are 1.
+    pub positives: &'a [u32; LANES],
 }
 
 impl<const LANES: usize> Drawn<'_, LANES> {
@@ -82,7 +84,7 @@ impl<const LANES: usize> Drawn<'_, LANES> {
 
     /// The positives of a group.
     #[inline(always)]
-    pub(super) fn positives(&self, group: &Group) -> [u16; LANES] {
+    pub(super) fn positives_of(&self, group: &Group) -> [u16; LANES] {
         let mut positives = [0u16; LANES];
         for row in group.first..group.end() {
             let word = &self.labels[row / WORD];
@@ -127,7 +129,7 @@ impl<const LANES: usize> Drawn<'_, LANES> {
 
 /// How many bits are 1; in steps that vectors have, as few have a count of bits.
 #[inline(always)]
-pub(super) fn ones(word: u16) -> u16 {
+fn ones(word: u16) -> u16 {
     let pairs = word.wrapping_sub(word >> 1 & 0x5555);
     let fours = (pairs & 0x3333).wrapping_add(pairs >> 2 & 0x3333);
     let eights = fours.wrapping_add(fours >> 4) & 0x0F0F;

@@ -17,10 +17,10 @@ mod drawn;
 mod rounding;
 
 pub use drawn::Drawn;
-use drawn::{BLOCK, of_block, ones};
+use drawn::{BLOCK, of_block};
 use rounding::{rounding, rounding_sums};
 
-use super::tile::MOST_ROWS;
+use super::tile::{self, MOST_ROWS};
 use crate::backend::cpu::wide_sum::WideSums;
 use crate::backend::resamples::TiedGroups;
 use crate::fixed_point::ONE_Q30;
@@ -66,10 +66,8 @@ impl Group {
         }
         let step = f64::from(ONE_Q30) / f64::from(self.size);
         for lane in 0..LANES {
-            // As in `tied::mean_residuals`, sizes being below 2²⁰.
-            let scaled = f64::from(i32::from(positives[lane])) * step;
-            // SAFETY: from 0 to 2³⁰ + 1, as there are at most `size` positives.
-            fraction[lane] = unsafe { (scaled + 0.5).to_int_unchecked::<i32>() };
+            // SAFETY: positives are counted among the rows of the group, which are below 2¹⁶.
+            fraction[lane] = unsafe { tile::fraction(positives[lane].into(), step) };
         }
         fraction
     }
@@ -163,6 +161,12 @@ impl<const LANES: usize> Chunk<LANES> {
         }
     }
 
+    #[inline(always)]
+    fn push(&mut self, row: usize, partial: [i32; LANES]) {
+        self.rows.push(row);
+        self.partial.push(partial);
+    }
+
     /// Adds Σ D_t (V_{t+L+1} - W_{t-L}) for each width L, and is empty again.
     #[inline(always)]
     fn flush(
@@ -207,7 +211,7 @@ pub fn add_ties<const LANES: usize>(
     let mut high = low.clone();
     let mut squares = Squares::new();
     for group in &ties.groups {
-        let positives = drawn.positives(group);
+        let positives = drawn.positives_of(group);
         scratch.positives.push(positives);
         let fraction = group.fraction(&positives);
         squares.add(group, &positives, &fraction);
@@ -219,7 +223,6 @@ pub fn add_ties<const LANES: usize>(
                 let difference = i64::from(fraction[lane]).wrapping_sub(label << 30);
                 partial[lane] = partial[lane].wrapping_add(difference);
             }
-            let split = if group.size > SMALL { LOW_BITS } else { 32 };
             if scratch.low.rows.len() == CHUNK {
                 let positives = &scratch.positives;
                 scratch.low.flush(ties, drawn, positives, widths, &mut low);
@@ -227,23 +230,16 @@ pub fn add_ties<const LANES: usize>(
                     .high
                     .flush(ties, drawn, positives, widths, &mut high);
             }
-            scratch.low.rows.push(row);
-            if split == 32 {
+            if group.size > SMALL {
+                let mask = (1 << LOW_BITS) - 1;
                 scratch
                     .low
-                    .partial
-                    .push(partial.map(|partial| partial as i32));
-            } else {
-                let mask = (1 << split) - 1;
-                scratch
-                    .low
-                    .partial
-                    .push(partial.map(|partial| (partial & mask) as i32));
-                scratch.high.rows.push(row);
+                    .push(row, partial.map(|partial| (partial & mask) as i32));
                 scratch
                     .high
-                    .partial
-                    .push(partial.map(|partial| (partial >> split) as i32));
+                    .push(row, partial.map(|partial| (partial >> LOW_BITS) as i32));
+            } else {
+                scratch.low.push(row, partial.map(|partial| partial as i32));
             }
         }
     }
@@ -255,15 +251,9 @@ pub fn add_ties<const LANES: usize>(
 
     let rounding = rounding_sums(ties, drawn, positives, widths, &mut scratch.rounding);
     let rows = drawn.confidence.len();
-    let all_positives = drawn.labels.iter().fold([0u32; LANES], |mut sum, word| {
-        for lane in 0..LANES {
-            sum[lane] = sum[lane].wrapping_add(ones(word[lane]).into());
-        }
-        sum
-    });
     for lane in 0..LANES {
         // Of all pairs of rows: ((ΣW)² - (ΣV)² - ΣW² + ΣV²)/2.
-        let sum = (i128::from(all_positives[lane]) << 30) - i128::from(drawn.before[rows]);
+        let sum = (i128::from(drawn.positives[lane]) << 30) - i128::from(drawn.before[rows]);
         let rounding_sum = i128::from(squares.rounding[lane]);
         let all = rounding_sum * (2 * sum + rounding_sum) - squares.total(lane);
         for place in 0..widths.len() {
