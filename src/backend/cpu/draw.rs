@@ -61,8 +61,11 @@ fn block(
     threefry_lanes(key, uniform, label);
 }
 
+/// Rows of a replicate that are drawn together, side by side: [`TOGETHER`] words.
+pub const ROWS_TOGETHER: usize = TOGETHER / LANES_OF_A_ROW;
+
 /// Draws rows `0..uniform.len()` of [`LANES_OF_A_ROW`] consecutive replicates, of which the first is
-/// `replicate_low`, side by side. An even number of rows.
+/// `replicate_low`, side by side. A multiple of [`ROWS_TOGETHER`].
 pub fn draw_side_by_side(key: Key, replicate_low: u32, uniform: &mut [Row], label: &mut [Row]) {
     super::simd::dispatch!(draw_side_by_side_body(
         key: Key,
@@ -74,25 +77,19 @@ pub fn draw_side_by_side(key: Key, replicate_low: u32, uniform: &mut [Row], labe
 
 #[inline(always)]
 fn draw_side_by_side_body(key: Key, replicate_low: u32, uniform: &mut [Row], label: &mut [Row]) {
-    let pairs = uniform.as_chunks_mut::<2>().0.iter_mut();
-    let label_pairs = label.as_chunks_mut::<2>().0;
+    let blocks = uniform.as_chunks_mut::<ROWS_TOGETHER>().0.iter_mut();
+    let label_blocks = label.as_chunks_mut::<ROWS_TOGETHER>().0;
     let mut row = 0u32;
-    for ([first, second], [first_label, second_label]) in pairs.zip(label_pairs) {
-        let (mut words, mut label_words) = ([0; LANES], [0; LANES]);
-        for lane in 0..LANES {
+    for (block, label_block) in blocks.zip(label_blocks) {
+        let (mut words, mut label_words) = ([0; TOGETHER], [0; TOGETHER]);
+        for lane in 0..TOGETHER {
             words[lane] = row.wrapping_add((lane / LANES_OF_A_ROW) as u32);
             label_words[lane] = replicate_low.wrapping_add((lane % LANES_OF_A_ROW) as u32);
         }
         threefry_lanes(key, &mut words, &mut label_words);
-        first.0.copy_from_slice(&words[..LANES_OF_A_ROW]);
-        second.0.copy_from_slice(&words[LANES_OF_A_ROW..]);
-        first_label
-            .0
-            .copy_from_slice(&label_words[..LANES_OF_A_ROW]);
-        second_label
-            .0
-            .copy_from_slice(&label_words[LANES_OF_A_ROW..]);
-        row = row.wrapping_add(2);
+        bytemuck::cast_slice_mut(block).copy_from_slice(&words);
+        bytemuck::cast_slice_mut(label_block).copy_from_slice(&label_words);
+        row = row.wrapping_add(ROWS_TOGETHER as u32);
     }
 }
 
@@ -229,9 +226,9 @@ mod tests {
     #[test]
     fn draws_the_same_words_side_by_side() {
         let key = Key([0x1234_5678, 0x9ABC_DEF0]);
-        let (mut uniform, mut label) = (vec![Row::PAST; 10], vec![Row::PAST; 10]);
+        let (mut uniform, mut label) = (vec![Row::PAST; 12], vec![Row::PAST; 12]);
         draw_side_by_side(key, u32::MAX - 15, &mut uniform, &mut label);
-        for row in 0..10 {
+        for row in 0..12 {
             for lane in 0..LANES_OF_A_ROW {
                 let counter = [row as u32, u32::MAX - 15 + lane as u32];
                 let words = [uniform[row].0[lane], label[row].0[lane]];

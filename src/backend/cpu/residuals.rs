@@ -1,17 +1,23 @@
 //! Residuals and null variances of sorted uniform words. Twin of `shaders/shared/model.wgsl`.
 
-use crate::model::{Quantile, Response};
+use crate::model::{NearbyPolynomial, Quantile, Response};
 
 /// A curve as the hot loop reads it: left limit below and right limit above in each word, and a last
 /// word for confidence 1, so that no row is a special case.
 pub(super) struct Cells {
     count: u32,
     limits: Vec<u64>,
+    nearby: Option<NearbyPolynomial>,
 }
 
 impl Cells {
     pub(super) fn new(response: &Response) -> Option<Self> {
-        let Response::Cells { cells, limits } = response else {
+        let Response::Cells {
+            cells,
+            limits,
+            nearby,
+        } = response
+        else {
             return None;
         };
         let pack = |left: u32, right: u32| u64::from(left) | u64::from(right) << 32;
@@ -20,6 +26,7 @@ impl Cells {
         Some(Cells {
             count: *cells,
             limits: packed.chain([pack(last, last)]).collect(),
+            nearby: *nearby,
         })
     }
 
@@ -94,8 +101,14 @@ fn residuals_body(
             }
         }
         Some(cells) => {
-            for row in 0..rows {
-                residual[row] = of_label(label[row], cells.q30(variance[row]), variance[row]);
+            for first in (0..rows).step_by(DECIDED) {
+                let block = first..rows.min(first + DECIDED);
+                of_cells(
+                    cells,
+                    &variance[block.clone()],
+                    &label[block.clone()],
+                    &mut residual[block],
+                );
             }
         }
     }
@@ -104,6 +117,31 @@ fn residuals_body(
             .wrapping_mul(u64::from((1u32 << 30).wrapping_sub(*confidence)))
             .wrapping_add(1 << 26);
         *confidence = (product >> 27) as u32;
+    }
+}
+
+/// Rows whose labels are decided together: few enough that seldom one of them needs the table.
+const DECIDED: usize = 512;
+
+/// The residuals of rows with these confidences, of a curve's table.
+#[inline(always)]
+fn of_cells(cells: &Cells, confidence: &[u32], label: &[u32], residual: &mut [i32]) {
+    let rows = confidence.len();
+    let (label, residual) = (&label[..rows], &mut residual[..rows]);
+    if let Some(nearby) = &cells.nearby {
+        let mut undecided = 0u32;
+        for row in 0..rows {
+            let excess = nearby.excess(confidence[row], label[row]);
+            undecided |= u32::from(excess.abs() <= nearby.distance());
+            let label = if excess > 0.0 { 1i32 << 30 } else { 0 };
+            residual[row] = label.wrapping_sub(confidence[row] as i32);
+        }
+        if undecided == 0 {
+            return;
+        }
+    }
+    for row in 0..rows {
+        residual[row] = of_label(label[row], cells.q30(confidence[row]), confidence[row]);
     }
 }
 

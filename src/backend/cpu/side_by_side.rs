@@ -1,7 +1,7 @@
 //! Sixteen simulated replicates side by side, one in each lane: their rows are drawn, sorted and
 //! multiplied with their neighbours without a branch and without crossing lanes.
 
-use super::draw::draw_side_by_side;
+use super::draw::{ROWS_TOGETHER, draw_side_by_side};
 use super::residuals::{Cells, residuals};
 use super::sort_lanes::{LANES, Row, padded, sort_lanes};
 use super::wide_sum::{WideSums, product, signed_product};
@@ -37,8 +37,8 @@ impl SideBySide {
     pub fn draw_and_sort(&mut self, replicates: &Replicates<'_>, first: u64) {
         debug_assert_eq!(first >> 32, (first + LANES as u64 - 1) >> 32);
         let rows = replicates.rows as usize;
-        // Rows are drawn in pairs; there is room for the one too many, as the padded number is even.
-        let drawn = rows.next_multiple_of(2);
+        // There is room for those too many, as the padded number is a multiple too.
+        let drawn = rows.next_multiple_of(ROWS_TOGETHER);
         draw_side_by_side(
             replicate_key(replicates.key, first),
             first as u32,
