@@ -118,6 +118,11 @@ impl Products {
     }
 }
 
+/// Rows whose products are added before they join the sums. A product of residuals is at most 2⁶⁰ in
+/// size and one of null variances at most 2⁶², so that 64 bits hold four of the former and two of the
+/// latter.
+const TOGETHER: usize = 4;
+
 /// Adds the products of rows 1, 2, … with the row before; rows 1, 3, … complete even terms.
 fn add_products(residual: &[[i32; LANES]], variance: &[[u32; LANES]], products: &mut Products) {
     super::simd::dispatch!(add_products_body(
@@ -135,7 +140,24 @@ fn add_products_body(
 ) {
     // By value, so that the sums stay in registers.
     let mut sums = *products;
-    for row in 1..residual.len() {
+    let rows = residual.len() - 1;
+    let together = rows - rows % TOGETHER;
+    for row in (0..together).step_by(TOGETHER) {
+        let (r, v) = (&residual[row..][..=TOGETHER], &variance[row..][..=TOGETHER]);
+        for lane in 0..LANES {
+            let [r0, r1, r2, r3, r4] = [0, 1, 2, 3, 4].map(|row| r[row][lane]);
+            let [v0, v1, v2, v3, v4] = [0, 1, 2, 3, 4].map(|row| v[row][lane]);
+            let first = signed_product(r0, r1).wrapping_add(signed_product(r1, r2));
+            let second = signed_product(r2, r3).wrapping_add(signed_product(r3, r4));
+            sums.residuals.add(lane, first.wrapping_add(second));
+            let two = |a, b, c, d| product(a, b).wrapping_add(product(c, d)) as u64;
+            sums.squares.add_unsigned(lane, two(v1, v1, v2, v2));
+            sums.squares.add_unsigned(lane, two(v3, v3, v4, v4));
+            sums.even.add_unsigned(lane, two(v0, v1, v2, v3));
+            sums.odd.add_unsigned(lane, two(v1, v2, v3, v4));
+        }
+    }
+    for row in together + 1..=rows {
         let (a, b) = (&residual[row - 1], &residual[row]);
         let (v, w) = (&variance[row - 1], &variance[row]);
         let neighbours = if row % 2 == 0 {
