@@ -101,26 +101,48 @@ pub fn threefry_lanes<const COUNT: usize>(
     first: &mut [u32; COUNT],
     second: &mut [u32; COUNT],
 ) {
-    const ROTATIONS: [u32; 8] = [13, 15, 26, 6, 17, 29, 16, 24];
     let [k0, k1] = key.0;
-    let schedule = [k0, k1, 0x1BD1_1BDA ^ k0 ^ k1];
-    for lane in 0..COUNT {
-        first[lane] = first[lane].wrapping_add(k0);
-        second[lane] = second[lane].wrapping_add(k1);
-    }
-    for round in 0..20 {
+    let k2 = 0x1BD1_1BDA ^ k0 ^ k1;
+    inject(first, second, k0, k1);
+    // Written out, so that each rotation is by a constant.
+    four_rounds(first, second, [13, 15, 26, 6]);
+    inject(first, second, k1, k2.wrapping_add(1));
+    four_rounds(first, second, [17, 29, 16, 24]);
+    inject(first, second, k2, k0.wrapping_add(2));
+    four_rounds(first, second, [13, 15, 26, 6]);
+    inject(first, second, k0, k1.wrapping_add(3));
+    four_rounds(first, second, [17, 29, 16, 24]);
+    inject(first, second, k1, k2.wrapping_add(4));
+    four_rounds(first, second, [13, 15, 26, 6]);
+    inject(first, second, k2, k0.wrapping_add(5));
+}
+
+/// Four rounds with these rotations.
+#[inline(always)]
+fn four_rounds<const COUNT: usize>(
+    first: &mut [u32; COUNT],
+    second: &mut [u32; COUNT],
+    rotations: [u32; 4],
+) {
+    for rotation in rotations {
         for lane in 0..COUNT {
             first[lane] = first[lane].wrapping_add(second[lane]);
-            second[lane] = second[lane].rotate_left(ROTATIONS[round % 8]) ^ first[lane];
+            second[lane] = second[lane].rotate_left(rotation) ^ first[lane];
         }
-        if round % 4 == 3 {
-            let injection = round / 4 + 1;
-            let injected = schedule[(injection + 1) % 3].wrapping_add(injection as u32);
-            for lane in 0..COUNT {
-                first[lane] = first[lane].wrapping_add(schedule[injection % 3]);
-                second[lane] = second[lane].wrapping_add(injected);
-            }
-        }
+    }
+}
+
+/// Adds words of the key schedule.
+#[inline(always)]
+fn inject<const COUNT: usize>(
+    first: &mut [u32; COUNT],
+    second: &mut [u32; COUNT],
+    to_first: u32,
+    to_second: u32,
+) {
+    for lane in 0..COUNT {
+        first[lane] = first[lane].wrapping_add(to_first);
+        second[lane] = second[lane].wrapping_add(to_second);
     }
 }
 

@@ -3,6 +3,8 @@
 mod bin_edges;
 mod bootstrap;
 mod draw;
+#[cfg(test)]
+mod kernel_times;
 mod radix_sort;
 mod reduce_rows;
 mod reduce_runs;

@@ -11,7 +11,7 @@ use crate::backend::replicates::{ReplicateSums, Replicates, replicate_key};
 pub const MOST_ROWS: usize = 16384;
 
 /// Rows whose residuals are held at a time. Even, so that odd terms stay odd.
-const BLOCK: usize = 32;
+const BLOCK: usize = 64;
 
 /// What a thread keeps from replicates to replicates.
 pub struct SideBySide {
