@@ -14,7 +14,7 @@ mod law;
 mod nearby;
 mod pieces;
 mod poisson;
-mod quantile;
+pub(crate) mod quantile;
 mod response;
 mod scores;
 mod thresholds;

@@ -141,7 +141,13 @@ mod tests {
             let distance = nearby(&response(curve)).expect("a polynomial").distance();
             assert!(distance < most, "{curve}: {distance}");
         }
-        for curve in ["staircase", "sawtooth", "spikes", "weierstrass", "abs(z - 0.5)"] {
+        for curve in [
+            "staircase",
+            "sawtooth",
+            "spikes",
+            "weierstrass",
+            "abs(z - 0.5)",
+        ] {
             assert_eq!(nearby(&response(curve)), None, "{curve}");
         }
     }
@@ -149,7 +155,13 @@ mod tests {
     /// The excess is within the distance of the table's value, at and beside every edge and inside.
     #[test]
     fn no_confidence_is_farther_from_the_polynomial_than_it_says() {
-        for curve in ["quadratic", "quartic", "gaussian", "linear", "max(z - 0.00001, 0)"] {
+        for curve in [
+            "quadratic",
+            "quartic",
+            "gaussian",
+            "linear",
+            "max(z - 0.00001, 0)",
+        ] {
             let response = response(curve);
             let near = nearby(&response).expect(curve);
             for place in 0..1u32 << 16 {
@@ -159,7 +171,10 @@ mod tests {
                     for word in [0, 1 << 31, u32::MAX] {
                         let word_is = f64::from(word >> 2) / f64::from(1u32 << 30);
                         let off = f64::from(near.excess(confidence, word)) - (exact - word_is);
-                        assert!(off.abs() <= f64::from(near.distance()), "{curve} {confidence}");
+                        assert!(
+                            off.abs() <= f64::from(near.distance()),
+                            "{curve} {confidence}"
+                        );
                     }
                 }
             }

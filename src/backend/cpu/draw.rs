@@ -3,8 +3,9 @@
 use super::sort_lanes::{LANES as LANES_OF_A_ROW, Row};
 use crate::random::Key;
 
-/// Words drawn at a time: two of the widest vectors, so that one hides the latency of the other.
-const LANES: usize = 32;
+/// Words that go through the rounds of Threefry together: rounds wait for each other, so that a core is
+/// busy only with several vectors of them.
+const TOGETHER: usize = 64;
 
 /// Draws rows `0..uniform.len()` of replicate `replicate_low` under `key`.
 pub fn draw(key: Key, replicate_low: u32, uniform: &mut [u32], label: &mut [u32]) {
@@ -30,35 +31,19 @@ pub fn draw_from(
 
 #[inline(always)]
 fn draw_body(key: Key, first_row: u32, replicate_low: u32, uniform: &mut [u32], label: &mut [u32]) {
-    let (blocks, rest) = uniform.as_chunks_mut::<LANES>();
-    let (label_blocks, label_rest) = label.as_chunks_mut::<LANES>();
+    let blocks = uniform.chunks_mut(TOGETHER);
     let mut row = first_row;
-    for (uniform, label) in std::iter::zip(blocks, label_blocks) {
-        block(key, row, replicate_low, uniform, label);
-        row = row.wrapping_add(LANES as u32);
+    for (uniform, label) in std::iter::zip(blocks, label.chunks_mut(TOGETHER)) {
+        // Arrays of a known size stay in registers.
+        let (mut words, mut label_words) = ([0; TOGETHER], [replicate_low; TOGETHER]);
+        for lane in 0..TOGETHER {
+            words[lane] = row.wrapping_add(lane as u32);
+        }
+        threefry_lanes(key, &mut words, &mut label_words);
+        uniform.copy_from_slice(&words[..uniform.len()]);
+        label.copy_from_slice(&label_words[..uniform.len()]);
+        row = row.wrapping_add(TOGETHER as u32);
     }
-    if !rest.is_empty() {
-        let (mut words, mut label_words) = ([0; LANES], [0; LANES]);
-        block(key, row, replicate_low, &mut words, &mut label_words);
-        rest.copy_from_slice(&words[..rest.len()]);
-        label_rest.copy_from_slice(&label_words[..rest.len()]);
-    }
-}
-
-/// [`crate::random::threefry`] for consecutive rows.
-#[inline(always)]
-fn block(
-    key: Key,
-    first_row: u32,
-    replicate_low: u32,
-    uniform: &mut [u32; LANES],
-    label: &mut [u32; LANES],
-) {
-    for lane in 0..LANES {
-        uniform[lane] = first_row.wrapping_add(lane as u32);
-        label[lane] = replicate_low;
-    }
-    threefry_lanes(key, uniform, label);
 }
 
 /// Rows of a replicate that are drawn together, side by side: [`TOGETHER`] words.
@@ -146,9 +131,6 @@ fn inject<const COUNT: usize>(
     }
 }
 
-/// Words that go through the rounds of Threefry together: rounds wait for each other, so that a core is
-/// busy only with several vectors of them.
-const TOGETHER: usize = 64;
 /// Words that are drawn at a time.
 const WORDS: usize = 1024;
 

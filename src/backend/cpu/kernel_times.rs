@@ -149,7 +149,9 @@ fn data(key: Key) {
         let words: Vec<u32> = (0..rows)
             .map(|_| {
                 let value = f64::from(rng.next_u32()) / 2f64.powi(32);
-                (value as f32).word(rng.next_u32() & 1 == 1).expect("a confidence")
+                (value as f32)
+                    .word(rng.next_u32() & 1 == 1)
+                    .expect("a confidence")
             })
             .collect();
         sorted_data("f32", Dtype::F32, &words, rows, key);

@@ -11,6 +11,7 @@ mod reduce_runs;
 mod replicate;
 mod resample;
 mod residuals;
+mod runs_of_block;
 mod side_by_side;
 mod simd;
 pub mod skce;

@@ -3,15 +3,15 @@
 /// Calls `$body` compiled for AVX-512, AVX2 or the baseline (which on 64-bit Arm includes NEON),
 /// whichever is the best that the processor has. The body must be `#[inline(always)]`.
 macro_rules! dispatch {
-    ($body:ident($($argument:ident: $type:ty),*) -> $result:ty) => {{
+    ($body:ident$(<$word:ident: $bound:ident>)?($($argument:ident: $type:ty),*) -> $result:ty) => {{
         #[cfg(target_arch = "x86_64")]
         {
             #[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
-            fn avx512($($argument: $type),*) -> $result {
+            fn avx512$(<$word: $bound>)?($($argument: $type),*) -> $result {
                 $body($($argument),*)
             }
             #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
-            fn avx2($($argument: $type),*) -> $result {
+            fn avx2$(<$word: $bound>)?($($argument: $type),*) -> $result {
                 $body($($argument),*)
             }
             match $crate::backend::cpu::simd::level() {
