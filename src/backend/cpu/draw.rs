@@ -20,7 +20,7 @@ pub fn draw_from(
     uniform: &mut [u32],
     label: &mut [u32],
 ) {
-    super::simd::dispatch!(draw_body(
+    crate::simd::dispatch!(draw_body(
         key: Key,
         first_row: u32,
         replicate_low: u32,
@@ -52,7 +52,7 @@ pub const ROWS_TOGETHER: usize = TOGETHER / LANES_OF_A_ROW;
 /// Draws rows `0..uniform.len()` of [`LANES_OF_A_ROW`] consecutive replicates, of which the first is
 /// `replicate_low`, side by side. A multiple of [`ROWS_TOGETHER`].
 pub fn draw_side_by_side(key: Key, replicate_low: u32, uniform: &mut [Row], label: &mut [Row]) {
-    super::simd::dispatch!(draw_side_by_side_body(
+    crate::simd::dispatch!(draw_side_by_side_body(
         key: Key,
         replicate_low: u32,
         uniform: &mut [Row],
@@ -175,7 +175,7 @@ impl<const LANES: usize> LabelWords<LANES> {
 /// Those of as many rows as there is room for, from `row` on, for `lanes` resamples. A function of its
 /// own, so that it is vectorised whatever surrounds the call.
 fn label_words(key: Key, row: u32, first: u32, lanes: usize, words: &mut [u32; WORDS]) {
-    super::simd::dispatch!(label_words_body(
+    crate::simd::dispatch!(label_words_body(
         key: Key,
         row: u32,
         first: u32,

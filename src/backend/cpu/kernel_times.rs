@@ -13,6 +13,7 @@ use super::residuals::{Cells, residuals};
 use super::side_by_side::SideBySide;
 use super::sort_lanes::{LANES, Row, padded, sort_lanes};
 use super::sort_uniform::sort_uniform;
+use super::totals::totals;
 use crate::backend::piece::Place;
 use crate::backend::replicates::Replicates;
 use crate::model::{Law, Model};
@@ -180,6 +181,10 @@ fn sorted_data<W: Word>(name: &str, dtype: Dtype, words: &[W], rows: usize, key:
         first_rank: 0,
         segment_rows: rows as u32,
     };
+    let time = least(rows, || {
+        black_box(totals(dtype, &sorted));
+    });
+    line(&format!("totals, {name}"), rows, time);
     let time = least(rows, || {
         black_box(reduce_runs(dtype, &sorted, place, 0..rows));
     });

@@ -56,7 +56,7 @@ pub(super) fn residuals(
     residual: &mut [i32],
     variance: &mut [u32],
 ) {
-    super::simd::dispatch!(residuals_body(
+    crate::simd::dispatch!(residuals_body(
         quantile: &Quantile,
         cells: Option<&Cells>,
         uniform: &[u32],

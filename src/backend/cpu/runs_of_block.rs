@@ -127,7 +127,7 @@ impl Runs {
 }
 
 fn load<W: Word>(runs: &mut Runs, dtype: Dtype, first_rank: u32, starts: &Starts<W>) {
-    super::simd::dispatch!(load_body<W: Word>(
+    crate::simd::dispatch!(load_body<W: Word>(
         runs: &mut Runs,
         dtype: Dtype,
         first_rank: u32,
@@ -188,7 +188,7 @@ fn load_body<W: Word>(runs: &mut Runs, dtype: Dtype, first_rank: u32, starts: &S
 }
 
 fn add_products(runs: &Runs, sums: &mut RunSums) {
-    super::simd::dispatch!(add_products_body(runs: &Runs, sums: &mut RunSums) -> ())
+    crate::simd::dispatch!(add_products_body(runs: &Runs, sums: &mut RunSums) -> ())
 }
 
 #[inline(always)]

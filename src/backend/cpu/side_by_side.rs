@@ -125,7 +125,7 @@ const TOGETHER: usize = 4;
 
 /// Adds the products of rows 1, 2, … with the row before; rows 1, 3, … complete even terms.
 fn add_products(residual: &[[i32; LANES]], variance: &[[u32; LANES]], products: &mut Products) {
-    super::simd::dispatch!(add_products_body(
+    crate::simd::dispatch!(add_products_body(
         residual: &[[i32; LANES]],
         variance: &[[u32; LANES]],
         products: &mut Products

@@ -14,12 +14,12 @@ macro_rules! dispatch {
             fn avx2$(<$word: $bound>)?($($argument: $type),*) -> $result {
                 $body($($argument),*)
             }
-            match $crate::backend::cpu::simd::level() {
+            match $crate::simd::level() {
                 // SAFETY: the level says that the processor has these features.
-                $crate::backend::cpu::simd::Level::Avx512 => return unsafe { avx512($($argument),*) },
+                $crate::simd::Level::Avx512 => return unsafe { avx512($($argument),*) },
                 // SAFETY: as above.
-                $crate::backend::cpu::simd::Level::Avx2 => return unsafe { avx2($($argument),*) },
-                $crate::backend::cpu::simd::Level::Baseline => {}
+                $crate::simd::Level::Avx2 => return unsafe { avx2($($argument),*) },
+                $crate::simd::Level::Baseline => {}
             }
         }
         $body($($argument),*)
@@ -36,7 +36,7 @@ macro_rules! dispatch_avx2 {
             fn avx2($($argument: $type),*) -> $result {
                 $body($($argument),*)
             }
-            if $crate::backend::cpu::simd::level() != $crate::backend::cpu::simd::Level::Baseline {
+            if $crate::simd::level() != $crate::simd::Level::Baseline {
                 // SAFETY: the level says that the processor has these features.
                 return unsafe { avx2($($argument),*) };
             }
