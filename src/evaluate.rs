@@ -8,17 +8,15 @@ use crate::backend::cpu::Cpu;
 use crate::backend::kernels::{Kernel, SortedRows};
 use crate::backend::resamples::{sample_key, tied_groups};
 use crate::backend::{Backend, Binning, Closed, DeviceError, Request, Scheme, SegmentSums, Ties};
-use crate::evaluation::{
-    Binned, EstimatorInterval, Evaluated, Gate, RankEce, Reduction, SkceEstimates, Verdict,
-};
 use crate::inference::decision_risk::decision_risk;
 use crate::inference::gate;
 use crate::inference::intervals::{self, IntervalName, SubsampleEstimates};
 use crate::inference::tests_of_calibration::{self as tests, LabelOutcome, TestName};
 use crate::input::SegmentInfo;
-use crate::predictions::{Batch, BatchError, Confidence, Dtype, Word};
+use crate::predictions::{Batch, BatchError, Confidence, Dtype, Reduction, Word};
 use crate::random::{Key, Stream};
 use crate::resampling::{LabelledGroups, default_resamples, label_tests};
+use crate::results::{Binned, EstimatorInterval, Evaluated, Gate, RankEce, SkceEstimates, Verdict};
 use crate::row_resampling::{
     DEFAULT_SUBSAMPLES, Resampled, bootstrap_intervals, default_skce_resamples, skce_interval,
     subsample_estimates,

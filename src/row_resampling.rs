@@ -10,13 +10,13 @@ use crate::backend::kernels::{self, Method, SkceBootstrap};
 use crate::backend::resamples::sample_key;
 use crate::backend::subsamples::{PopulationRows, Subsamples};
 use crate::backend::{Backend, BinSums, DeviceError, SegmentSums};
-use crate::evaluation::EstimatorInterval;
 use crate::inference::intervals::{
     SubsampleEstimates, no_rows, percentile, subsample_rows, undefined,
 };
 use crate::predictions::Rows;
 use crate::random::{Key, Stream};
 use crate::resampling::default_resamples;
+use crate::results::EstimatorInterval;
 use crate::statistic::BinnedEstimates;
 use crate::statistic::skce::{Skce, resampled_unbiased};
 use crate::with_words;

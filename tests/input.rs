@@ -13,9 +13,8 @@ use arrow_cast::cast;
 use arrow_schema::{DataType, Field};
 use half::f16;
 use npyz::WriterBuilder;
-use rankece::evaluation::Reduction;
 use rankece::input::{InputError, Loaded, Options, Reduce, merge, read};
-use rankece::predictions::{Batch, Dtype};
+use rankece::predictions::{Batch, Dtype, Reduction};
 use tempfile::TempDir;
 
 const CONFIDENCES: [f64; 6] = [0.8, 0.25, 1.0, 0.0, 0.1, 0.8];

@@ -8,12 +8,12 @@ use rankece::backend::gpu::DeviceOptions;
 use rankece::backend::resamples::sample_key;
 use rankece::backend::subsamples::{PopulationRows, Subsampler, Subsamples};
 use rankece::backend::{Closed, Scheme, Ties};
-use rankece::evaluation::{Binned, Evaluated, Interval, Reduction};
 use rankece::inference::intervals::{IntervalName, percentile, subsample_rows};
 use rankece::input::SegmentInfo;
-use rankece::predictions::Dtype;
+use rankece::predictions::{Dtype, Reduction};
 use rankece::random::{Key, Stream};
 use rankece::reference::{self, Sample};
+use rankece::results::{Binned, Evaluated, Interval};
 use rankece::statistic::BinsRule;
 use rankece::{Batch, Options, evaluate, evaluate_slices};
 

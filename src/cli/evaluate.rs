@@ -14,11 +14,11 @@ use super::output;
 use crate::backend::kernels::{Kernel, Method, SkceNull};
 use crate::backend::{Closed, Scheme, Ties};
 use crate::evaluate::{self, Options, overall_gate};
-use crate::evaluation::{Evaluated, Evaluation, Verdict};
 use crate::inference::intervals::{IntervalName, IntervalNameError};
 use crate::inference::tests_of_calibration::TestName;
 use crate::input::{self, Reduce};
 use crate::report::{self, plot};
+use crate::results::{Evaluated, Evaluation, Verdict};
 use crate::statistic::BinsRule;
 use crate::statistic::skce::{self, Bandwidth, SkceOptions};
 

@@ -7,8 +7,7 @@ use super::columns::Columns;
 use super::group::Groups;
 use super::label::{Binary, BinaryLabels, Class, ClassLabels};
 use super::{InputError, Loaded, Options, Reduce, SegmentInfo};
-use crate::evaluation::Reduction;
-use crate::predictions::{Batch, BatchError, Confidence, Word};
+use crate::predictions::{Batch, BatchError, Confidence, Reduction, Word};
 
 /// The most rows that room is made for before they are read.
 const MOST_RESERVED: u64 = 1 << 24;

@@ -36,8 +36,7 @@ pub(crate) use columns::nearest_first;
 pub use error::InputError;
 pub use merge::{Merged, merge};
 
-use crate::evaluation::Reduction;
-use crate::predictions::Batch;
+use crate::predictions::{Batch, Reduction};
 use blocks::Sizes;
 use sniff::{Format, sniff};
 use source::Stream;

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use crate::evaluation::{Bin, Binned};
+use crate::results::{Bin, Binned};
 
 use super::columns::{Align, Columns};
 use super::number::{ABSENT, count, signed, with_digits};

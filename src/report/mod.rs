@@ -3,7 +3,8 @@
 use std::io::{self, Write};
 
 use crate::backend::{Closed, Scheme, Ties};
-use crate::evaluation::{Binned, Evaluated, Evaluation, Interval, Reduction, TestResult, Verdict};
+use crate::predictions::Reduction;
+use crate::results::{Binned, Evaluated, Evaluation, Interval, TestResult, Verdict};
 
 pub mod csv;
 pub mod json;

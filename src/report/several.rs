@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::io::{self, Write};
 
-use crate::evaluation::{Evaluated, Interval, TestResult};
+use crate::results::{Evaluated, Interval, TestResult};
 
 use super::columns::{Align, Columns};
 use super::number::{ABSENT, count, optional, p_value, percent, significant};

@@ -2,8 +2,9 @@
 
 use std::io::{self, Write};
 
-use crate::evaluation::{Binned, Evaluated, RankEce, Reduction, SkceEstimates, TestResult};
 use crate::inference::tests_of_calibration::{ErrorScale, TestName};
+use crate::predictions::Reduction;
+use crate::results::{Binned, Evaluated, RankEce, SkceEstimates, TestResult};
 
 use super::columns::{Align, Columns};
 use super::number::{

@@ -3,9 +3,9 @@
 use super::BinsRule;
 use crate::backend::edges::edge_bits;
 use crate::backend::{BinSums, Binning, Scheme};
-use crate::evaluation::{Bin, Binned};
 use crate::fixed_point::ONE_Q30;
 use crate::predictions::Dtype;
+use crate::results::{Bin, Binned};
 
 /// One unit of Q30.
 const UNIT: f64 = 1.0 / ONE_Q30 as f64;

@@ -1,7 +1,7 @@
 //! Tables for people.
 
-use rankece::evaluation::Evaluation;
 use rankece::report::Format;
+use rankece::results::Evaluation;
 
 use super::samples::{article, groups, nothing, test, wavy, with_bins};
 use super::scripts::written;
@@ -184,7 +184,7 @@ fn a_result_says_what_it_is_a_result_of() {
     result.skipped = 3;
     result.log_loss_clamped = 1;
     result.class = Some(7);
-    result.reduction = rankece::evaluation::Reduction::ClassWise;
+    result.reduction = rankece::predictions::Reduction::ClassWise;
     result.tests[0].note = Some("with many ties it is conservative".to_owned());
     result.tests[1].resamples = Some(9_999);
     let prose = prose(&evaluation);

@@ -1,8 +1,8 @@
 //! Percentile intervals of estimates from rows drawn with replacement.
 
 use super::interval;
-use crate::evaluation::Interval;
 use crate::inference::wrong_level;
+use crate::results::Interval;
 
 /// The name of the method in `--interval` and in results.
 pub const BOOTSTRAP: &str = "bootstrap";

@@ -2,8 +2,8 @@
 
 use super::{IntervalName, interval};
 use crate::backend::{SegmentSums, Ties};
-use crate::evaluation::Interval;
 use crate::inference::{Q60, n_rank_ece, normal, wrong_level};
+use crate::results::Interval;
 use crate::statistic::integer_cube_root;
 
 /// Subsamples of one sample, reduced.

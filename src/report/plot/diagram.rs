@@ -1,6 +1,7 @@
 //! The picture of one result.
 
-use crate::evaluation::{Binned, Evaluated, Evaluation, Reduction};
+use crate::predictions::Reduction;
+use crate::results::{Binned, Evaluated, Evaluation};
 
 use super::super::number::{counted, p_equals, percent, significant};
 use super::super::text::printable;

@@ -1,6 +1,6 @@
 //! A page with a picture and its numbers, which refers to nothing outside itself.
 
-use crate::evaluation::{Binned, Evaluated, Evaluation};
+use crate::results::{Binned, Evaluated, Evaluation};
 
 use super::super::number::{ABSENT, count, optional, p_value, percent, signed, significant};
 use super::super::text::printable;
