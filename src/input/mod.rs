@@ -17,6 +17,7 @@ mod decimal;
 mod door;
 mod error;
 mod group;
+mod json_line;
 mod jsonl;
 mod label;
 mod labels_file;
@@ -161,8 +162,9 @@ pub fn read(path: &str, options: &Options) -> Result<Loaded, InputError> {
         Format::Parquet => parquet::read(path, stream.into_store().map_err(failed)?, options),
         Format::Npy => npy::read(path, &stream.into_store().map_err(failed)?, options),
         Format::Npz => npz::read(path, &stream.into_store().map_err(failed)?, options),
-        Format::Empty => Err(InputError::new(path, "the file is empty")),
-        Format::Gzip => Err(InputError::new(path, "compressed with gzip twice")),
+        Format::Empty => Err(InputError::empty(path)),
+        Format::Gzip => Err(InputError::new(path, "compressed with gzip twice")
+            .remedy("Decompress it once, with gunzip.")),
         Format::Unknown(what) => Err(InputError::new(
             path,
             format!("not a readable format: {what}"),

@@ -3,6 +3,7 @@
 use super::Door;
 use crate::input::InputError;
 use crate::input::cell::Element;
+use crate::input::error::{FILL_IN_OR_REMOVE, FILL_IN_OR_SKIP};
 use crate::predictions::Word;
 
 /// The first thing that is wrong with a file.
@@ -26,6 +27,7 @@ pub(super) enum FailureKind {
 }
 
 impl<C: Element> Door<'_, C> {
+    /// The row at hand is refused. Only the first failure counts.
     pub(super) fn fail(&mut self, kind: FailureKind) {
         if self.failure.is_none() {
             if self.classes.is_none() {
@@ -41,6 +43,7 @@ impl<C: Element> Door<'_, C> {
         }
     }
 
+    /// The error for a failure, from what all rows tell.
     pub(super) fn explain(&self, failure: Failure) -> InputError {
         let at = |problem: String| InputError::new(self.file, problem).row(failure.row);
         let confidence = |problem| at(problem).column(self.confidence_column.as_str());
@@ -53,14 +56,15 @@ impl<C: Element> Door<'_, C> {
             FailureKind::MissingConfidence(class) => {
                 confidence(format!("the confidence{} is missing", of_class(class))).remedy(
                     if self.options.confidences_only {
-                        "Fill it in, or remove the row from the file."
+                        FILL_IN_OR_REMOVE
                     } else {
-                        "Fill it in, or leave such rows out with --skip-missing."
+                        FILL_IN_OR_SKIP
                     },
                 )
             }
-            FailureKind::MissingLabel => label("the label is missing".to_owned())
-                .remedy("Fill it in, or leave such rows out with --skip-missing."),
+            FailureKind::MissingLabel => {
+                label("the label is missing".to_owned()).remedy(FILL_IN_OR_SKIP)
+            }
             FailureKind::MissingGroup(column) => at("the group value is missing".to_owned())
                 .column(column)
                 .remedy("Fill it in, or remove the row: no result could count it."),
@@ -115,12 +119,34 @@ impl<C: Element> Door<'_, C> {
                 .value(text)
                 .remedy(remedy)
             }
-            FailureKind::Width(width) => confidence(match self.classes {
-                Some(classes) => format!("{width} probabilities where other rows have {classes}"),
-                None => format!("{width} probabilities; a row of a matrix has at least 2"),
-            }),
+            FailureKind::Width(width) => {
+                let probabilities = if width == 1 {
+                    "probability"
+                } else {
+                    "probabilities"
+                };
+                match self.classes {
+                    Some(classes) => confidence(format!(
+                        "{width} {probabilities} where the rows before have {classes}"
+                    ))
+                    .remedy("Give every row one probability for each class, 0 where it has none."),
+                    None => confidence(format!(
+                        "{width} {probabilities}; a row of a matrix has at least 2"
+                    ))
+                    .remedy(
+                        "Give one probability for each class; or a single confidence as a number, not \
+                         as an array.",
+                    ),
+                }
+            }
             FailureKind::Shape => {
-                confidence("a single confidence in some rows, several in others".to_owned())
+                let (here, before) = match self.classes {
+                    Some(_) => ("a single confidence", "an array of probabilities"),
+                    None => ("an array of probabilities", "a single confidence"),
+                };
+                confidence(format!("{here} where a row before has {before}")).remedy(
+                    "Give every row a number, or every row an array of one probability for each class.",
+                )
             }
         }
     }

@@ -26,7 +26,8 @@ impl<C: Element> Door<'_, C> {
             return Err(InputError::new(
                 self.file,
                 format!("every one of the {rows} rows lacks its confidence or its label"),
-            ));
+            )
+            .remedy("Are these the right columns? Name others with --confidence and --label."));
         }
         self.check_positive(&mut notes)?;
         if let Some((rows, first)) = self.odd_sums {
