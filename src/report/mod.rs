@@ -18,6 +18,7 @@ mod number;
 mod several;
 mod single;
 mod text;
+mod verdict;
 
 /// How results are written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
