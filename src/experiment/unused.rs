@@ -4,12 +4,14 @@ use super::draft::Draft;
 use crate::inference::tests_of_calibration::TestName;
 
 /// Keys of a file that some tests read and others do not, and whether a test reads them.
-const READ_BY_TESTS: [(&str, fn(&TestName) -> bool); 4] = [
+const READ_BY_TESTS: [(&str, IsReadBy); 4] = [
     ("resamples", draws_resamples),
     ("kernel", uses_kernel),
     ("bandwidth", uses_kernel),
     ("skce_null", is_skce_u),
 ];
+
+type IsReadBy = fn(&TestName) -> bool;
 
 /// Whether a test draws null resamples.
 pub(super) fn draws_resamples(test: &TestName) -> bool {
