@@ -156,7 +156,7 @@ impl Draft {
             ["confidence", "label", "positive"].map(|key| match self.values(key) {
                 [] => Ok(None),
                 [_] if population.is_empty() => Err(SpecError(format!(
-                    "{key} says how --population FILE is read, and there is no population"
+                    "{key} says how --population FILE is read, and there is no population; leave it out"
                 ))),
                 [one] => Ok(Some(one.clone())),
                 several => Err(one_of_several(key, several.len())),
