@@ -10,6 +10,7 @@ pub mod cost;
 mod draft;
 pub mod figures;
 mod forecast;
+mod job;
 pub mod journal;
 mod kernel;
 mod measure;
@@ -26,7 +27,8 @@ mod unused;
 pub mod wilson;
 
 pub use draft::Draft;
-pub use kernel::{KernelJob, KernelTests};
+pub use job::{Job, KernelJob};
+pub use kernel::KernelTests;
 pub use measure::{Measure, Tally, mean_and_sd};
 pub use plan::{Missing, Plan, PlanError};
 pub use point::{Columns, Point, Source, Units};
@@ -36,7 +38,7 @@ pub use results::{
     Solved, TestPower, Truth,
 };
 pub use runner::{Halt, Runner};
-pub use sampler::{Job, Population, Sampler, SourceError};
+pub use sampler::{Population, Sampler, SourceError};
 pub use shard::Shard;
 pub use solve::{LARGEST, check_solvable, name_computed, solve};
 pub use spec::{Command, FEWEST_ROWS, MOST_ROWS, Spec, SpecError};
