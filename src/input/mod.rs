@@ -17,6 +17,7 @@ mod decimal;
 mod door;
 mod error;
 mod group;
+mod json_line;
 mod jsonl;
 mod label;
 mod labels_file;
@@ -36,8 +37,7 @@ pub(crate) use columns::nearest_first;
 pub use error::InputError;
 pub use merge::{Merged, merge};
 
-use crate::evaluation::Reduction;
-use crate::predictions::Batch;
+use crate::predictions::{Batch, Reduction};
 use blocks::Sizes;
 use sniff::{Format, sniff};
 use source::Stream;
@@ -162,8 +162,9 @@ pub fn read(path: &str, options: &Options) -> Result<Loaded, InputError> {
         Format::Parquet => parquet::read(path, stream.into_store().map_err(failed)?, options),
         Format::Npy => npy::read(path, &stream.into_store().map_err(failed)?, options),
         Format::Npz => npz::read(path, &stream.into_store().map_err(failed)?, options),
-        Format::Empty => Err(InputError::new(path, "the file is empty")),
-        Format::Gzip => Err(InputError::new(path, "compressed with gzip twice")),
+        Format::Empty => Err(InputError::empty(path)),
+        Format::Gzip => Err(InputError::new(path, "compressed with gzip twice")
+            .remedy("Decompress it once, with gunzip.")),
         Format::Unknown(what) => Err(InputError::new(
             path,
             format!("not a readable format: {what}"),

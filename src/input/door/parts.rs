@@ -1,6 +1,7 @@
 //! Doors of parts of a file, and how what entered there comes together.
 
-use super::{Door, Range};
+use super::Door;
+use super::range::Range;
 use crate::input::cell::Element;
 
 /// The least bytes that a row of a text usually takes.
