@@ -114,18 +114,41 @@ impl<const LANES: usize> GroupWindows<LANES> {
     /// Σ_{i-k>L} W_i W_k.
     #[inline(always)]
     fn far_pairs(&self, width: u32) -> [i128; LANES] {
+        match LANES {
+            16.. => self.far_pairs_in_blocks::<16>(width),
+            4.. => self.far_pairs_in_blocks::<4>(width),
+            _ => self.far_pairs_in_blocks::<1>(width),
+        }
+    }
+
+    /// The same, a block of lanes after the other, so that its sums stay in registers. Blocks divide the
+    /// lanes.
+    #[inline(always)]
+    fn far_pairs_in_blocks<const BLOCK: usize>(&self, width: u32) -> [i128; LANES] {
+        const { assert!(LANES < BLOCK || LANES.is_multiple_of(BLOCK)) };
+        let mut sums = [0; LANES];
+        let blocks = sums.as_chunks_mut::<BLOCK>().0;
+        for (block, sums) in blocks.iter_mut().enumerate() {
+            *sums = self.far_pairs_of_block(block, width);
+        }
+        sums
+    }
+
+    /// The same of some lanes.
+    #[inline(always)]
+    fn far_pairs_of_block<const BLOCK: usize>(&self, block: usize, width: u32) -> [i128; BLOCK] {
         let rows = self.end.last().copied().unwrap_or(0);
         // F is below 2³⁰ times the rows, so that this many add up to less than 2⁶².
         let most = ((1u64 << 32) / u64::from(rows.max(1))).min(1 << 31) as u32;
-        let (mut low, mut high) = (WideSums::<LANES>::default(), WideSums::<LANES>::default());
+        let (mut low, mut high) = (WideSums::<BLOCK>::default(), WideSums::<BLOCK>::default());
         let first = self.end.partition_point(|&end| end <= width);
         // The group that the row `width` rows before lies in, or ends with it.
         let mut place = 0;
         let mut start = 0u32;
-        let mut last = [0i64; LANES];
+        let mut last = [0i64; BLOCK];
         let mut row = width;
         for group in first..self.end.len() {
-            let residual = &self.residual[group];
+            let residual = &self.residual[group].as_chunks::<BLOCK>().0[block];
             let end = self.end[group];
             while row < end {
                 row = if end - row > most { row + most } else { end };
@@ -135,11 +158,11 @@ impl<const LANES: usize> GroupWindows<LANES> {
                     place += 1;
                 }
                 let here = if self.end[place] == behind {
-                    self.double_sum[place + 1]
+                    self.double_sum[place + 1].as_chunks::<BLOCK>().0[block]
                 } else {
-                    self.inside(place, behind - start)
+                    self.inside(block, place, behind - start)
                 };
-                for lane in 0..LANES {
+                for lane in 0..BLOCK {
                     let difference = here[lane].wrapping_sub(last[lane]);
                     let residual = i64::from(residual[lane]);
                     let low_part = i64::from((difference & 0x7FFF_FFFF) as i32);
@@ -155,11 +178,12 @@ impl<const LANES: usize> GroupWindows<LANES> {
 
     /// Φ some rows after the start of a group, modulo 2⁶⁴.
     #[inline(always)]
-    fn inside(&self, group: usize, rows: u32) -> [i64; LANES] {
+    fn inside<const BLOCK: usize>(&self, block: usize, group: usize, rows: u32) -> [i64; BLOCK] {
         let (count, pairs) = (i64::from(rows), pairs(rows));
-        let (sum, residual) = (&self.sum[group], &self.residual[group]);
-        let mut here = self.double_sum[group];
-        for lane in 0..LANES {
+        let sum = &self.sum[group].as_chunks::<BLOCK>().0[block];
+        let residual = &self.residual[group].as_chunks::<BLOCK>().0[block];
+        let mut here = self.double_sum[group].as_chunks::<BLOCK>().0[block];
+        for lane in 0..BLOCK {
             here[lane] = here[lane]
                 .wrapping_add(sum[lane].wrapping_mul(count))
                 .wrapping_add(i64::from(residual[lane]).wrapping_mul(pairs));
