@@ -4,13 +4,14 @@ use std::io::Read;
 
 use csv::{ByteRecord, ErrorKind, Reader, ReaderBuilder};
 
-use super::blocks::{Blocks, Ends, OddQuote, Sizes, odd_quote};
+use super::blocks::{Blocks, Ends, Sizes};
 use super::cell::{Cell, Reading};
 use super::columns::Columns;
 use super::decimal::short_decimal;
 use super::door::Door;
 use super::low_bytes::LowBytes;
 use super::pieces::admit_pieces;
+use super::quotes::{OddQuote, Records};
 use super::{InputError, Loaded, Options};
 use crate::predictions::Confidence;
 
@@ -93,22 +94,13 @@ fn admit_quoted(
     columns: &Columns,
     door: &mut Door<'_, f64>,
 ) -> Result<(), InputError> {
-    // The decoder skips an empty line. It takes a byte-order mark at its first byte for that of a
-    // file, but here it would be part of a value.
-    let mut reader = decoder(b"\n".chain(text), header.delimiter);
-    let mut record = ByteRecord::new();
-    let odd = odd_quote(text, header.delimiter);
-    while reader
-        .read_byte_record(&mut record)
-        .map_err(|error| failed(header.file, &error))?
+    let mut records = Records::new(text, header.delimiter);
+    while records
+        .next()
+        .map_err(|quote| header.odd_quote(door.row(), quote))?
     {
-        if let Some((place, quote)) = odd
-            // One more for the empty line.
-            && reader.position().byte() > place as u64 + 1
-        {
-            return Err(header.odd_quote(door.row(), quote));
-        }
-        admit_record(record.len(), |place| &record[place], header, columns, door)?;
+        let field = |place| records.field(place);
+        admit_record(records.fields(), field, header, columns, door)?;
     }
     Ok(())
 }
@@ -331,6 +323,31 @@ mod tests {
     use proptest::test_runner::RngSeed;
 
     use super::*;
+
+    /// The first quote of a text that cannot be meant, and its place, byte by byte.
+    fn odd_quote(text: &[u8], delimiter: u8) -> Option<(usize, OddQuote)> {
+        let mut quoted = false;
+        // Where a quote opens: at the beginning of a field, and right behind a quote that closed.
+        let (mut field, mut behind) = (0, 0);
+        let mut opened = 0;
+        for (place, &byte) in text.iter().enumerate() {
+            if byte == b'"' && quoted {
+                quoted = false;
+                behind = place + 1;
+                let mut after = text[behind..].iter();
+                let after = after.find(|&&byte| byte == delimiter || !b" \t".contains(&byte));
+                if !after.is_none_or(|&after| after == delimiter || b"\"\n\r".contains(&after)) {
+                    return Some((place, OddQuote::TextBehind));
+                }
+            } else if byte == b'"' {
+                quoted = place == field || place == behind;
+                opened = place;
+            } else if !quoted && (byte == delimiter || b"\n\r".contains(&byte)) {
+                field = place + 1;
+            }
+        }
+        quoted.then_some((opened, OddQuote::Unclosed))
+    }
 
     /// From record to record through one decoder and one door.
     fn read_in_order(

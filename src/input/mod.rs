@@ -26,6 +26,7 @@ mod npy;
 mod npz;
 mod parquet;
 mod pieces;
+mod quotes;
 mod sniff;
 mod source;
 
