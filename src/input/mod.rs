@@ -16,6 +16,7 @@ mod csv;
 mod decimal;
 mod door;
 mod error;
+mod frame;
 mod group;
 mod jsonl;
 mod label;

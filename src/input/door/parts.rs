@@ -1,21 +1,19 @@
 //! Doors of parts of a file, and how what entered there comes together.
 
-use super::{Door, Range};
+use super::{Door, MOST_RESERVED, Range};
 use crate::input::cell::Element;
 
-/// The least bytes that a row of a text usually takes.
-const BYTES_PER_ROW: usize = 16;
-
 impl<'a, C: Element> Door<'a, C> {
-    /// A door for a part of the same file, a text of so many bytes, as if nothing stood before it.
-    pub(in crate::input) fn part(&self, bytes: usize) -> Self {
+    /// A door for a part of the same file, as if nothing stood before it. `rows` is about how many will
+    /// come; it only saves memory.
+    pub(in crate::input) fn part(&self, rows: usize) -> Self {
         Door {
             file: self.file,
             options: self.options,
             confidence_column: self.confidence_column.clone(),
             label_column: self.label_column.clone(),
             groups: self.groups.part(),
-            words: vec![Vec::with_capacity(bytes / BYTES_PER_ROW)],
+            words: vec![Vec::with_capacity(rows.min(MOST_RESERVED as usize))],
             classes: None,
             single: false,
             binary: self.binary.part(),
