@@ -13,13 +13,22 @@ use super::{InputError, Loaded, Options};
 /// The format, for messages.
 const FORMAT: &str = "Arrow";
 
-/// The most rows of a piece.
-const PIECE_ROWS: usize = 1 << 16;
+/// How much of a file there is at a time.
+#[derive(Clone, Copy)]
+struct Sizes {
+    /// The most rows of a piece: what one thread reads at a time.
+    piece: usize,
+    /// Rows for each thread that are in memory at a time, twice, but for the rest of a record batch.
+    rows: usize,
+    /// The same in bytes, as they are in the file.
+    bytes: usize,
+}
 
-/// How many rows and bytes of a file are in memory at a time for each thread, twice, but for the rest of
-/// a record batch.
-const SHARE_ROWS: usize = 1 << 18;
-const SHARE_BYTES: usize = 1 << 22;
+const USUAL: Sizes = Sizes {
+    piece: 1 << 16,
+    rows: 1 << 18,
+    bytes: 1 << 22,
+};
 
 /// Reads an Arrow IPC file, which is a stream with a footer.
 pub(super) fn read_file(
@@ -27,7 +36,8 @@ pub(super) fn read_file(
     source: impl Read + Send,
     options: &Options,
 ) -> Result<Loaded, InputError> {
-    let (mut messages, loaded) = read_messages(file, Messages::open_file(source), options)?;
+    let opened = Messages::open_file(source);
+    let (mut messages, loaded) = read_messages(file, opened, options, USUAL)?;
     messages
         .check_footer()
         .map_err(|reason| InputError::damaged(file, FORMAT, reason))?;
@@ -40,7 +50,7 @@ pub(super) fn read_stream(
     source: impl Read + Send,
     options: &Options,
 ) -> Result<Loaded, InputError> {
-    let (messages, mut loaded) = read_messages(file, Messages::open(source), options)?;
+    let (messages, mut loaded) = read_messages(file, Messages::open(source), options, USUAL)?;
     if !messages.has_end_marker() {
         loaded
             .notes
@@ -53,6 +63,7 @@ fn read_messages<R: Read + Send>(
     file: &str,
     opened: Result<Messages<R>, String>,
     options: &Options,
+    sizes: Sizes,
 ) -> Result<(Messages<R>, Loaded), InputError> {
     let damaged = |reason| InputError::damaged(file, FORMAT, reason);
     let mut messages = opened.map_err(damaged)?;
@@ -69,14 +80,19 @@ fn read_messages<R: Read + Send>(
         rows: 0,
     };
     let rounds = || {
-        let batches = next_round(&mut messages);
+        let batches = next_round(&mut messages, sizes);
+        if batches.is_empty() {
+            return None;
+        }
         let decoded = batches
             .into_par_iter()
             .with_max_len(1)
             .map(|batch| batch?.decode(&places))
             .collect::<Vec<_>>();
-        let pieces = decoded.into_iter().flat_map(cut).collect::<Vec<_>>();
-        (!pieces.is_empty()).then_some(pieces)
+        let pieces = decoded
+            .into_iter()
+            .flat_map(|batch| cut(batch, sizes.piece));
+        Some(pieces.collect())
     };
     let loaded = frame.read(&schema, rounds, options, notes)?;
     Ok((messages, loaded))
@@ -84,11 +100,11 @@ fn read_messages<R: Read + Send>(
 
 /// The next record batches, a share for each thread; none after the last, or after one that cannot be
 /// read.
-fn next_round(messages: &mut Messages<impl Read>) -> Vec<Result<Encoded, String>> {
+fn next_round(messages: &mut Messages<impl Read>, sizes: Sizes) -> Vec<Result<Encoded, String>> {
     let threads = rayon::current_num_threads();
     let (mut rows, mut bytes) = (0, 0);
     let mut round = Vec::new();
-    while rows < threads.saturating_mul(SHARE_ROWS) && bytes < threads.saturating_mul(SHARE_BYTES) {
+    while rows < threads.saturating_mul(sizes.rows) && bytes < threads.saturating_mul(sizes.bytes) {
         let Some(batch) = messages.next().transpose() else {
             break;
         };
@@ -118,8 +134,8 @@ impl Piece for Decoded {
     }
 }
 
-/// A record batch in pieces.
-fn cut(batch: Decoded) -> Vec<Decoded> {
+/// A record batch in pieces of at most so many rows.
+fn cut(batch: Decoded, rows: usize) -> Vec<Decoded> {
     match batch {
         Ok(batch)
             if batch
@@ -127,8 +143,8 @@ fn cut(batch: Decoded) -> Vec<Decoded> {
                 .iter()
                 .all(|column| is_flat(column.data_type())) =>
         {
-            let starts = (0..batch.num_rows()).step_by(PIECE_ROWS);
-            let length = |start| PIECE_ROWS.min(batch.num_rows() - start);
+            let starts = (0..batch.num_rows()).step_by(rows);
+            let length = |start| rows.min(batch.num_rows() - start);
             starts
                 .map(|start| Ok(batch.slice(start, length(start))))
                 .collect()
@@ -144,5 +160,112 @@ fn is_flat(data_type: &DataType) -> bool {
         DataType::Dictionary(_, values) => is_flat(values),
         DataType::Boolean | DataType::Null => true,
         other => other.is_primitive() || is_text(other),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use arrow_ipc::CompressionType;
+    use arrow_ipc::reader::StreamReader;
+    use arrow_ipc::writer::{FileWriter, IpcWriteOptions, StreamWriter};
+    use proptest::prelude::*;
+    use proptest::test_runner::RngSeed;
+
+    use super::super::frame::samples::{options, pools, read_in_order, table};
+    use super::*;
+
+    /// A file or a stream of record batches of these numbers of rows, the last one of those left.
+    fn write(
+        table: &RecordBatch,
+        rows: &[usize],
+        compression: Option<CompressionType>,
+        stream: bool,
+    ) -> Vec<u8> {
+        let options = IpcWriteOptions::default()
+            .try_with_compression(compression)
+            .unwrap();
+        let mut start = 0;
+        let mut batches = Vec::new();
+        for &rows in rows {
+            let rows = rows.min(table.num_rows() - start);
+            batches.push(table.slice(start, rows));
+            start += rows;
+        }
+        batches.push(table.slice(start, table.num_rows() - start));
+        let (mut bytes, schema) = (Vec::new(), table.schema());
+        if stream {
+            let mut writer =
+                StreamWriter::try_new_with_options(&mut bytes, &schema, options).unwrap();
+            batches
+                .iter()
+                .for_each(|batch| writer.write(batch).unwrap());
+            writer.finish().unwrap();
+        } else {
+            let mut writer =
+                FileWriter::try_new_with_options(&mut bytes, &schema, options).unwrap();
+            batches
+                .iter()
+                .for_each(|batch| writer.write(batch).unwrap());
+            writer.finish().unwrap();
+        }
+        bytes
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig {
+            cases: 500,
+            rng_seed: RngSeed::Fixed(1),
+            failure_persistence: None,
+            ..ProptestConfig::default()
+        })]
+
+        #[test]
+        fn record_batches_side_by_side_read_as_one_after_the_other(
+            table in table(true),
+            options in options(),
+            rows in prop::collection::vec(0usize..40, 0..8),
+            compression in prop::sample::select(vec![
+                None,
+                Some(CompressionType::LZ4_FRAME),
+                Some(CompressionType::ZSTD),
+            ]),
+            stream: bool,
+            // A byte that is changed, and to what.
+            damage in prop::option::weighted(0.2, (any::<prop::sample::Index>(), 1u8..)),
+            (piece, share_rows, bytes) in (1usize..50, 1usize..100, 1usize..4000),
+        ) {
+            let mut bytes_of_file = write(&table, &rows, compression, stream);
+            let plain = write(&table, &rows, None, true);
+            let expected = StreamReader::try_new(plain.as_slice(), None).unwrap();
+            let expected = read_in_order("f", FORMAT, &table.schema(), expected, &options);
+            if let Some((place, change)) = damage {
+                let place = place.index(bytes_of_file.len());
+                bytes_of_file[place] ^= change;
+            }
+            let sizes = Sizes { piece, rows: share_rows, bytes };
+            let read = |sizes| {
+                let source = bytes_of_file.as_slice();
+                if stream {
+                    read_messages("f", Messages::open(source), &options, sizes)
+                } else {
+                    read_messages("f", Messages::open_file(source), &options, sizes)
+                }
+            };
+            let mut outcomes = HashMap::new();
+            for pool in pools() {
+                for sizes in [sizes, USUAL] {
+                    let read = pool.install(|| read(sizes).map(|(_, loaded)| loaded));
+                    if damage.is_none() {
+                        prop_assert_eq!(&read, &expected);
+                    }
+                    // What is damaged is the same on any number of threads.
+                    let read = format!("{read:?}");
+                    *outcomes.entry(read).or_insert(0) += 1;
+                }
+            }
+            prop_assert_eq!(outcomes.len(), 1, "{:?}", outcomes);
+        }
     }
 }

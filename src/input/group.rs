@@ -15,8 +15,6 @@ pub(super) struct Groups {
     /// The values of the row at hand, each behind its length.
     key: Vec<u8>,
     values_in_key: usize,
-    /// The key of the row before: rows of a group often come together.
-    last: (Vec<u8>, u32),
     numbers: HashMap<Box<[u8]>, u32>,
     /// Some keys with their numbers, each at the place that [`slot`] gives it: that of a group met
     /// shortly before is found here without the map.
@@ -46,7 +44,6 @@ impl Groups {
             columns,
             key: Vec::new(),
             values_in_key: 0,
-            last: (Vec::new(), u32::MAX),
             numbers: HashMap::new(),
             recent: vec![Default::default(); if without { 0 } else { RECENT }],
             skipped: if without { vec![0] } else { Vec::new() },
@@ -74,9 +71,11 @@ impl Groups {
         self.values_in_key += 1;
     }
 
-    /// The same columns without any rows.
-    pub(super) fn part(&self) -> Self {
-        Groups::new(self.columns.clone())
+    /// The same columns without any rows, with room for so many.
+    pub(super) fn part(&self, rows: usize) -> Self {
+        let mut part = Groups::new(self.columns.clone());
+        part.rows.reserve(if self.is_single() { 0 } else { rows });
+        part
     }
 
     /// Adds the rows of the part of the file that comes next.
@@ -130,15 +129,12 @@ impl Groups {
         if self.is_single() {
             return 0;
         }
-        if self.last.1 == u32::MAX || self.key != self.last.0 {
-            let key = std::mem::take(&mut self.key);
-            let number = self.recent_number_of(&key);
-            self.key = std::mem::replace(&mut self.last.0, key);
-            self.last.1 = number;
-        }
+        let key = std::mem::take(&mut self.key);
+        let number = self.recent_number_of(&key);
+        self.key = key;
         self.key.clear();
         self.values_in_key = 0;
-        self.last.1
+        number
     }
 
     /// The row at hand is kept.
@@ -245,12 +241,13 @@ impl Ordered {
 fn slot(key: &[u8]) -> usize {
     /// Odd, without a pattern: 2⁶⁴ by the golden ratio.
     const FACTOR: u64 = 0x9E37_79B9_7F4A_7C15;
-    let mut mixed = 0u64;
-    for chunk in key.chunks(8) {
-        let mut bytes = [0; 8];
-        bytes[..chunk.len()].copy_from_slice(chunk);
-        mixed = (mixed.rotate_left(5) ^ u64::from_le_bytes(bytes)).wrapping_mul(FACTOR);
-    }
+    let mix = |mixed: u64, word: u64| (mixed.rotate_left(5) ^ word).wrapping_mul(FACTOR);
+    let (words, rest) = key.as_chunks();
+    let words = words.iter().map(|bytes| u64::from_le_bytes(*bytes));
+    let rest = rest
+        .iter()
+        .fold(0, |word, &byte| word << 8 | u64::from(byte));
+    let mixed = mix(words.fold(0, mix), rest);
     (mixed >> 32) as usize % RECENT
 }
 

@@ -261,3 +261,73 @@ impl<S: Source> Piece for Rows<'_, S> {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use parquet::arrow::ArrowWriter;
+    use parquet::basic::{Compression, ZstdLevel};
+    use parquet::file::properties::{WriterProperties, WriterVersion};
+    use proptest::prelude::*;
+    use proptest::test_runner::RngSeed;
+
+    use super::super::frame::samples::{options, pools, read_in_order, table};
+    use super::*;
+
+    fn in_order<B: ChunkReader + 'static>(
+        source: B,
+        options: &Options,
+    ) -> Result<Loaded, InputError> {
+        let reader = ParquetRecordBatchReaderBuilder::try_new(source).unwrap();
+        let schema = reader.schema().clone();
+        read_in_order("f", "Parquet", &schema, reader.build().unwrap(), options)
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig {
+            cases: 500,
+            rng_seed: RngSeed::Fixed(1),
+            failure_persistence: None,
+            ..ProptestConfig::default()
+        })]
+
+        #[test]
+        fn row_groups_side_by_side_read_as_one_after_the_other(
+            table in table(true),
+            options in options(),
+            (group, page) in (1usize..100, 1usize..40),
+            dictionary: bool,
+            version in prop::sample::select(vec![
+                WriterVersion::PARQUET_1_0,
+                WriterVersion::PARQUET_2_0,
+            ]),
+            compression in prop::sample::select(vec![
+                Compression::UNCOMPRESSED,
+                Compression::SNAPPY,
+                Compression::ZSTD(ZstdLevel::default()),
+            ]),
+            (pieces, least, most) in (1usize..5, 1u64..20, 20u64..60),
+        ) {
+            let properties = WriterProperties::builder()
+                .set_max_row_group_row_count(Some(group))
+                .set_data_page_row_count_limit(page)
+                .set_write_batch_size(page)
+                .set_dictionary_enabled(dictionary)
+                .set_writer_version(version)
+                .set_compression(compression)
+                .build();
+            let mut bytes = Vec::new();
+            let mut writer =
+                ArrowWriter::try_new(&mut bytes, table.schema(), Some(properties)).unwrap();
+            writer.write(&table).unwrap();
+            writer.close().unwrap();
+            let memory = Memory::new(bytes, File::get_bytes);
+            let expected = in_order(memory.0.clone(), &options);
+            for pool in pools() {
+                for sizes in [Sizes { pieces, least, most }, USUAL] {
+                    let read = pool.install(|| read_cut("f", &memory, &options, sizes));
+                    prop_assert_eq!(&read, &expected);
+                }
+            }
+        }
+    }
+}

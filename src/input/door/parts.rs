@@ -7,13 +7,14 @@ impl<'a, C: Element> Door<'a, C> {
     /// A door for a part of the same file, as if nothing stood before it. `rows` is about how many will
     /// come; it only saves memory.
     pub(in crate::input) fn part(&self, rows: usize) -> Self {
+        let rows = rows.min(MOST_RESERVED as usize);
         Door {
             file: self.file,
             options: self.options,
             confidence_column: self.confidence_column.clone(),
             label_column: self.label_column.clone(),
-            groups: self.groups.part(),
-            words: vec![Vec::with_capacity(rows.min(MOST_RESERVED as usize))],
+            groups: self.groups.part(rows),
+            words: vec![Vec::with_capacity(rows)],
             classes: None,
             single: false,
             binary: self.binary.part(),
