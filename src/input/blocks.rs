@@ -116,19 +116,20 @@ impl Block {
     /// Passes over the first bytes of the text, which are whole records.
     pub(super) fn pass(&mut self, bytes: usize) {
         self.start += bytes;
+        self.cuts.retain(|&end| end > self.start);
     }
 
-    /// The same, in pieces of whole records.
-    pub(super) fn pieces(&self) -> Vec<&[u8]> {
-        let mut start = self.start;
-        let mut pieces = Vec::with_capacity(self.cuts.len());
-        for &end in &self.cuts {
-            if end > start {
-                pieces.push(&self.text[start..end]);
-                start = end;
-            }
-        }
-        pieces
+    /// In how many pieces of whole records it is.
+    pub(super) fn pieces(&self) -> usize {
+        self.cuts.len()
+    }
+
+    /// One of the pieces, from 0.
+    pub(super) fn piece(&self, piece: usize) -> &[u8] {
+        let start = piece
+            .checked_sub(1)
+            .map_or(self.start, |before| self.cuts[before]);
+        &self.text[start..self.cuts[piece]]
     }
 }
 
@@ -171,12 +172,8 @@ mod tests {
         let mut blocks = Blocks::new(text.as_bytes(), ends, Sizes { block, piece });
         let mut pieces = Vec::new();
         while let Some(block) = blocks.next() {
-            let texts = block.pieces();
-            pieces.extend(
-                texts
-                    .iter()
-                    .map(|piece| String::from_utf8_lossy(piece).into_owned()),
-            );
+            let texts = (0..block.pieces()).map(|piece| block.piece(piece));
+            pieces.extend(texts.map(|text| String::from_utf8_lossy(text).into_owned()));
         }
         pieces
     }

@@ -12,7 +12,7 @@ use arrow_schema::{DataType, Field, Schema};
 use super::cell::{Element, Reading};
 use super::columns::Columns;
 use super::door::Door;
-use super::pieces::admit_round;
+use super::pieces::{Round, admit_rounds};
 use super::{InputError, Loaded, Options};
 pub(super) use values::is_text;
 use values::{Confidences, Labels, cast, label_type, unpacked};
@@ -57,6 +57,16 @@ pub(super) trait Piece: Send + Sync {
 
     /// Its record batches, one after the other, up to the first that cannot be decoded.
     fn batches(&self) -> impl Iterator<Item = Result<RecordBatch, String>>;
+}
+
+impl<P: Piece> Round for Vec<P> {
+    fn pieces(&self) -> usize {
+        self.len()
+    }
+
+    fn rows(&self, piece: usize) -> usize {
+        self[piece].rows()
+    }
 }
 
 impl Frame<'_> {
@@ -107,7 +117,7 @@ impl Frame<'_> {
         &self,
         schema: &Schema,
         shape: Shape,
-        mut next: impl FnMut() -> Option<Vec<P>> + Send,
+        next: impl FnMut() -> Option<Vec<P>> + Send,
         options: &Options,
         notes: Vec<String>,
     ) -> Result<Loaded, InputError>
@@ -117,16 +127,13 @@ impl Frame<'_> {
     {
         let names = names(schema);
         let mut door = Door::<T::Native>::new(self.file, options, &self.columns, &names, self.rows);
-        let mut pieces = next();
-        while let Some(round) = pieces {
-            pieces = admit_round(&mut door, &round, P::rows, &mut next, |piece, door| {
-                piece.batches().try_for_each(|batch| {
-                    let batch = batch
-                        .map_err(|reason| InputError::damaged(self.file, self.format, reason))?;
-                    self.admit_batch::<T>(&batch, &names, shape, door)
-                })
-            })?;
-        }
+        admit_rounds(&mut door, next, |round, piece, door| {
+            round[piece].batches().try_for_each(|batch| {
+                let batch =
+                    batch.map_err(|reason| InputError::damaged(self.file, self.format, reason))?;
+                self.admit_batch::<T>(&batch, &names, shape, door)
+            })
+        })?;
         door.finish(notes)
     }
 

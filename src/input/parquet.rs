@@ -21,12 +21,12 @@ use super::{InputError, Loaded, Options};
 /// Rows that are decoded at a time.
 const BATCH_ROWS: usize = 1 << 14;
 
-/// How a file is cut into the pieces that one thread reads at a time. A row group is one, but where there
-/// are few of them, or large ones, each is several: every piece of a row group has to go over all pages
-/// before its own, so that there should not be many.
+/// How a file is cut into the pieces that one thread reads at a time. A row group is one. Where there are
+/// few of them, or large ones, each is several, but no more than needed: pages may be large, and every
+/// piece has to pass over those before its own, and over the rows before its own in the first of them.
 #[derive(Clone, Copy)]
 struct Sizes {
-    /// Pieces of a file that are wanted for each thread.
+    /// Pieces for each thread that are read side by side.
     pieces: usize,
     /// The least rows of a piece of a row group, but for the last one.
     least: u64,
@@ -35,7 +35,7 @@ struct Sizes {
 }
 
 const USUAL: Sizes = Sizes {
-    pieces: 4,
+    pieces: 2,
     least: 1 << 17,
     most: 1 << 22,
 };
@@ -142,10 +142,10 @@ fn read_cut<S: Source>(
         mask: ProjectionMask::roots(metadata.parquet_schema(), places),
         metadata: &metadata,
     };
-    let threads = rayon::current_num_threads();
-    let mut pieces = groups.pieces(threads, sizes);
+    let at_once = rayon::current_num_threads().saturating_mul(sizes.pieces);
+    let mut pieces = groups.pieces(at_once, sizes);
     let rounds = || {
-        let round: Vec<_> = pieces.by_ref().take(threads.saturating_mul(2)).collect();
+        let round: Vec<_> = pieces.by_ref().take(at_once).collect();
         (!round.is_empty()).then_some(round)
     };
     frame.read(&schema, rounds, options, notes)
@@ -160,29 +160,30 @@ struct Groups<'a, S> {
 }
 
 impl<S: Source> Groups<'_, S> {
-    /// The file in pieces, so many for each thread.
-    fn pieces(&self, threads: usize, sizes: Sizes) -> impl Iterator<Item = Rows<'_, S>> + Send {
+    /// The file in pieces, so many of them if it has the rows.
+    fn pieces(&self, wanted: usize, sizes: Sizes) -> impl Iterator<Item = Rows<'_, S>> + Send {
         let groups = self.metadata.metadata().row_groups();
-        let wanted = threads
-            .saturating_mul(sizes.pieces)
-            .div_ceil(groups.len().max(1)) as u64;
+        let of_group = wanted.div_ceil(groups.len().max(1)) as u64;
+        let mut leaves = self.metadata.parquet_schema().columns().iter().enumerate();
         // A page of lists cannot be passed over undecoded.
-        let leaves = self.metadata.parquet_schema().columns().iter().enumerate();
         let flat = leaves
-            .into_iter()
             .all(|(leaf, column)| !self.mask.leaf_included(leaf) || column.max_rep_level() == 0);
         (0..groups.len()).flat_map(move |group| {
+            // Below zero only if the file is damaged; then it holds more than it says.
             let rows = u64::try_from(groups[group].num_rows()).unwrap_or(0);
-            let size = match flat {
-                true => rows.div_ceil(wanted).clamp(sizes.least, sizes.most),
-                false => u64::MAX,
+            let size = if flat {
+                rows.div_ceil(of_group).clamp(sizes.least, sizes.most)
+            } else {
+                u64::MAX
             };
-            (0..rows.div_ceil(size).max(1)).map(move |piece| Rows {
+            // A row group without rows is looked at as well.
+            let pieces = rows.div_ceil(size).max(1);
+            (0..pieces).map(move |piece| Rows {
                 groups: self,
                 group,
                 before: piece * size,
                 rows: size.min(rows - piece * size),
-                to_end: (piece + 1) == rows.div_ceil(size).max(1),
+                to_end: piece + 1 == pieces,
             })
         })
     }

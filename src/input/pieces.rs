@@ -12,45 +12,90 @@ use super::door::Door;
 /// The least bytes that a row of a text usually takes.
 const BYTES_PER_ROW: usize = 16;
 
-/// Admits pieces that follow each other, while `meanwhile` runs, and returns what it returned. `rows`
-/// tells about how many rows a piece has, and `admit` admits those of one piece at a door.
-///
-/// Every piece first enters by a door of its own. Its rows are then taken over, in order. Where
-/// something is wrong with a piece, by itself or beside those before it, the piece is read again at the
-/// true door, so that errors are those of a reader that goes from row to row.
-pub(super) fn admit_round<C: Element, P: Sync, N: Send>(
-    door: &mut Door<'_, C>,
-    pieces: &[P],
-    rows: impl Fn(&P) -> usize + Sync,
-    meanwhile: impl FnOnce() -> N + Send,
-    admit: impl Fn(&P, &mut Door<'_, C>) -> Result<(), InputError> + Sync,
-) -> Result<N, InputError> {
-    if pieces.len() < 2 || rayon::current_num_threads() == 1 {
-        // A small file is read before another thread would have woken up.
-        for piece in pieces {
-            admit(piece, door)?;
-        }
-        return Ok(meanwhile());
-    }
-    let begin = |piece: &P| {
-        // After a failure nothing is taken over.
-        let mut part = door.is_sound().then(|| door.part(rows(piece)))?;
-        admit(piece, &mut part).ok()?;
-        Some(part)
-    };
-    let (next, parts): (_, Vec<_>) = rayon::join(meanwhile, || {
-        pieces.par_iter().with_max_len(1).map(begin).collect()
-    });
-    for (piece, part) in std::iter::zip(pieces, parts) {
-        if !part.is_some_and(|part| door.take_over(part)) {
-            admit(piece, door)?;
-        }
-    }
-    Ok(next)
+/// Pieces that follow each other and are read side by side.
+pub(super) trait Round: Send + Sync {
+    /// How many pieces there are.
+    fn pieces(&self) -> usize;
+
+    /// About how many rows a piece has.
+    fn rows(&self, piece: usize) -> usize;
 }
 
-/// Admits all records of `first` and of the blocks after it, each read while those of the block before
-/// it are admitted. `admit` admits those of one piece at a door.
+impl Round for Block {
+    fn pieces(&self) -> usize {
+        self.pieces()
+    }
+
+    fn rows(&self, piece: usize) -> usize {
+        self.piece(piece).len() / BYTES_PER_ROW
+    }
+}
+
+/// The pieces of a round, each admitted by a door of its own; no door where something is wrong.
+type Begun<'a, C, R> = (R, Vec<Option<Door<'a, C>>>);
+
+/// Admits all pieces of the rounds that `next` gives. `admit` admits those of one piece at a door.
+///
+/// Every piece first enters by a door of its own, while the next round is read and the rows of the round
+/// before are taken over, in order. Where something is wrong with a piece, by itself or beside those
+/// before it, the piece is read again at the true door, so that errors are those of a reader that goes
+/// from row to row.
+pub(super) fn admit_rounds<C: Element, R: Round>(
+    door: &mut Door<'_, C>,
+    mut next: impl FnMut() -> Option<R> + Send,
+    admit: impl Fn(&R, usize, &mut Door<'_, C>) -> Result<(), InputError> + Sync,
+) -> Result<(), InputError> {
+    let template = door.part(0);
+    let mut begun = None;
+    let mut following = next();
+    while let Some(round) = following {
+        if round.pieces() < 2 || rayon::current_num_threads() == 1 {
+            // A small file is read before another thread would have woken up.
+            take_over(door, begun.take(), &admit)?;
+            for piece in 0..round.pieces() {
+                admit(&round, piece, door)?;
+            }
+            following = next();
+            continue;
+        }
+        // After a failure nothing is taken over.
+        let sound = door.is_sound();
+        let begin = |piece: usize| {
+            let mut part = sound.then(|| template.part(round.rows(piece)))?;
+            admit(&round, piece, &mut part).ok()?;
+            Some(part)
+        };
+        let pieces = (0..round.pieces()).into_par_iter().with_max_len(1);
+        let (taken, (after, parts)) = rayon::join(
+            || take_over(door, begun.take(), &admit),
+            || rayon::join(&mut next, || pieces.map(begin).collect()),
+        );
+        taken?;
+        begun = Some((round, parts));
+        following = after;
+    }
+    take_over(door, begun, &admit)
+}
+
+/// Admits the rows of a round.
+fn take_over<'a, C: Element, R: Round>(
+    door: &mut Door<'a, C>,
+    begun: Option<Begun<'a, C, R>>,
+    admit: impl Fn(&R, usize, &mut Door<'a, C>) -> Result<(), InputError>,
+) -> Result<(), InputError> {
+    let Some((round, parts)) = begun else {
+        return Ok(());
+    };
+    for (piece, part) in parts.into_iter().enumerate() {
+        if !part.is_some_and(|part| door.take_over(part)) {
+            admit(&round, piece, door)?;
+        }
+    }
+    Ok(())
+}
+
+/// Admits all records of `first` and of the blocks after it. `admit` admits those of one piece at a
+/// door.
 pub(super) fn admit_pieces<C: Element>(
     file: &str,
     door: &mut Door<'_, C>,
@@ -58,16 +103,11 @@ pub(super) fn admit_pieces<C: Element>(
     blocks: &mut Blocks<impl Read + Send>,
     admit: impl Fn(&[u8], &mut Door<'_, C>) -> Result<(), InputError> + Sync,
 ) -> Result<(), InputError> {
-    let mut next = Some(first);
-    while let Some(block) = next {
-        next = admit_round(
-            door,
-            &block.pieces(),
-            |piece| piece.len() / BYTES_PER_ROW,
-            || blocks.next(),
-            |piece, door| admit(piece, door),
-        )?;
-    }
+    let mut first = Some(first);
+    let next = || first.take().or_else(|| blocks.next());
+    admit_rounds(door, next, |block, piece, door| {
+        admit(block.piece(piece), door)
+    })?;
     match blocks.take_failure() {
         Some(error) => Err(InputError::io(file, &error)),
         None => Ok(()),
