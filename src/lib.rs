@@ -54,11 +54,12 @@
 //!
 //! # `unsafe`
 //!
-//! Four places, each with its reason beside it: vector instructions that the processor was asked
-//! about (`backend::cpu::simd`), the scatter of the radix sort, whose threads write to interleaved
-//! places of one slice (`backend::cpu::radix_sort`), this crate's own shaders without run-time
-//! checks (`backend::gpu::device`), and an environment variable that the program sets before it has
-//! a second thread (`main`).
+//! Five places, each with its reason beside it: vector instructions that the processor was asked
+//! about (`simd`), tables that vectors read without checks of bounds (`backend::cpu::residuals`), the
+//! scatter of the radix sort, whose threads write to interleaved places of one slice
+//! (`backend::cpu::radix_sort`), this crate's own shaders without run-time checks
+//! (`backend::gpu::device`), and an environment variable that the program sets before it has a second
+//! thread (`main`).
 
 #![warn(missing_docs)]
 #![deny(unsafe_op_in_unsafe_fn)]
@@ -80,6 +81,7 @@ pub mod report;
 pub mod resampling;
 mod row_resampling;
 pub mod selfcheck;
+mod simd;
 pub mod statistic;
 
 pub use evaluate::{EvaluateError, Options, evaluate, evaluate_slices};

@@ -189,6 +189,7 @@ fn drawn_difference(
         response: &Response::Cells {
             cells: 2,
             limits: vec![[1 << 28, 3 << 28], [1 << 29, 1 << 27]],
+            nearby: None,
         },
         // At most MOST_DRAWN_ROWS.
         rows: rows as u32,

@@ -18,7 +18,7 @@ const MOST_BINS: u64 = 1 << 23;
 const MOST_LABELS: u64 = 1 << 22;
 /// A call that takes less is followed by one twice as large, so that a request to stop is heard in
 /// time whatever computes.
-const SHORT_CALL: Duration = Duration::from_millis(100);
+const SHORT_CALL: Duration = Duration::from_millis(10);
 
 /// The most pairs of rows in one call, some seconds of a core, so that a request to stop is heard.
 const MOST_PAIRS: u64 = 1 << 28;

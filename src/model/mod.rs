@@ -11,15 +11,17 @@ mod complex;
 mod curve;
 mod expression;
 mod law;
+mod nearby;
 mod pieces;
 mod poisson;
-mod quantile;
+pub(crate) mod quantile;
 mod response;
 mod scores;
 mod thresholds;
 
 pub use curve::{Curve, CurveError};
 pub use law::{Law, LawError};
+pub use nearby::NearbyPolynomial;
 pub use quantile::Quantile;
 pub use response::Response;
 pub use scores::Scores;
@@ -200,7 +202,7 @@ fn checksum(quantile: &Quantile, response: &Response) -> u32 {
     }
     match response {
         Response::Calibrated => update(&[0]),
-        Response::Cells { cells, limits } => {
+        Response::Cells { cells, limits, .. } => {
             update(&[1, *cells]);
             update(limits.as_flattened());
         }

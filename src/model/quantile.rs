@@ -6,13 +6,16 @@ use crate::fixed_point::{ONE_Q30, confidence_q30};
 use crate::predictions::Dtype;
 
 /// The nodes of one octave of the word.
-pub(super) const NODES_PER_OCTAVE: usize = 128;
+pub(crate) const NODES_PER_OCTAVE: usize = 128;
 
 /// The node at the middle: one at word 0, and those of the octaves 2⁰ to 2³⁰, lie before it.
 pub(super) const MIDDLE: usize = 1 + 31 * NODES_PER_OCTAVE;
 
 /// The last node, at word 2³².
-pub(super) const LAST: usize = 2 * MIDDLE;
+pub(crate) const LAST: usize = 2 * MIDDLE;
+
+/// The number of nodes.
+pub(crate) const NODES: usize = LAST + 1;
 
 /// The quantile function of a law: a word u, uniform below 2³², to the confidence at u/2³², in Q30.
 #[derive(Clone, Debug, PartialEq)]

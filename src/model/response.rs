@@ -1,7 +1,7 @@
 //! Curves as tables of integers.
 
 use super::quantile::q30;
-use super::{Curve, ModelError};
+use super::{Curve, ModelError, NearbyPolynomial};
 use crate::fixed_point::ONE_Q30;
 
 /// The cells of a table, unless the curve's jumps ask for another number. A multiple of 10, so that
@@ -33,6 +33,8 @@ pub enum Response {
         cells: u32,
         /// The values at the left and right edge of each cell, Q30.
         limits: Vec<[u32; 2]>,
+        /// A polynomial near all of them, if there is one. It decides nothing.
+        nearby: Option<NearbyPolynomial>,
     },
 }
 
@@ -71,7 +73,12 @@ impl Response {
             let bulge = (middle - (left + right) / 2.0) * (2.0 / 3.0);
             limits.push([left + bulge, right + bulge].map(probability_q30));
         }
-        Ok(Response::Cells { cells, limits })
+        let nearby = NearbyPolynomial::new(&limits);
+        Ok(Response::Cells {
+            cells,
+            limits,
+            nearby,
+        })
     }
 
     /// The probability of a positive label at a confidence, both in Q30. `confidence` is at most 2³⁰.
@@ -79,7 +86,7 @@ impl Response {
     pub fn q30(&self, confidence: u32) -> u32 {
         match self {
             Response::Calibrated => confidence,
-            Response::Cells { cells, limits } => {
+            Response::Cells { cells, limits, .. } => {
                 if confidence == ONE_Q30 {
                     return limits[limits.len() - 1][1];
                 }

@@ -41,60 +41,79 @@ impl LogLossSums {
 /// The log loss of each segment, in order.
 pub fn log_loss(batch: &Batch) -> Vec<LogLossSums> {
     let offsets = batch.offsets();
-    // The wide types take their words apart here, where the compiler sees a loop to vectorise.
     match batch.rows() {
         Rows::F16(words) => sums_of_few_values(words, offsets, Dtype::F16),
         Rows::Bf16(words) => sums_of_few_values(words, offsets, Dtype::Bf16),
-        Rows::F32(words) => sums(words, offsets, |word| {
-            term(f64::from(f32::from_bits(word >> 1)), word & 1 == 1)
-        }),
-        Rows::F64(words) => sums(words, offsets, |word| {
-            term(f64::from_bits(word >> 1), word & 1 == 1)
-        }),
+        Rows::F32(words) => sums(words, offsets, |words| chunk(Dtype::F32, words)),
+        Rows::F64(words) => sums(words, offsets, |words| chunk(Dtype::F64, words)),
     }
 }
 
 /// Half precision has some 32,000 distinct words: more rows are quicker looked up than computed.
 fn sums_of_few_values(words: &[u16], offsets: &[usize], dtype: Dtype) -> Vec<LogLossSums> {
     let largest = u16::from_u64(dtype.one_bits() << 1 | 1);
-    let of_word = |word: u16| term(dtype.value(word.confidence_bits()), word.label());
     if words.len() <= usize::from(largest) {
-        return sums(words, offsets, of_word);
+        return sums(words, offsets, |words| chunk(dtype, words));
     }
+    let of_word = |word: u16| term(dtype.value(word.confidence_bits()), word.label());
     let table: Vec<Term> = (0..=largest).map(of_word).collect();
-    sums(words, offsets, |word| table[usize::from(word)])
+    sums(words, offsets, |words| {
+        chunk_of(words, |word| table[usize::from(word)])
+    })
 }
 
-/// The sums of each segment, `term` being what a word adds.
+/// The sums of each segment, `chunk` being those of up to [`CHUNK`] rows.
 fn sums<W: Word>(
     words: &[W],
     offsets: &[usize],
-    term: impl Fn(W) -> Term + Sync,
+    chunk: impl Fn(&[W]) -> LogLossSums + Sync,
 ) -> Vec<LogLossSums> {
-    let chunk = |words: &[W]| {
-        let (mut sum, mut clamped, mut impossible) = (0u64, 0u64, 0u64);
-        for &word in words {
-            let term = term(word);
-            // None can overflow in CHUNK rows; checks would keep the loop from being vectorised.
-            sum = sum.wrapping_add(term.loss);
-            clamped = clamped.wrapping_add(u64::from(term.is_clamped));
-            impossible = impossible.wrapping_add(u64::from(term.is_impossible));
-        }
-        LogLossSums {
-            sum: u128::from(sum),
-            clamped,
-            impossible,
-        }
-    };
     offsets
         .par_windows(2)
         .map(|ends| {
             words[ends[0]..ends[1]]
                 .par_chunks(CHUNK)
-                .map(chunk)
+                .map(&chunk)
                 .reduce(LogLossSums::default, LogLossSums::plus)
         })
         .collect()
+}
+
+/// The sums of up to [`CHUNK`] rows.
+fn chunk<W: Word>(dtype: Dtype, words: &[W]) -> LogLossSums {
+    crate::simd::dispatch!(chunk_body<W: Word>(dtype: Dtype, words: &[W]) -> LogLossSums)
+}
+
+#[inline(always)]
+fn chunk_body<W: Word>(dtype: Dtype, words: &[W]) -> LogLossSums {
+    // One loop for each type, so that it is vectorised.
+    match dtype {
+        Dtype::F32 => chunk_of(words, |word| term_of(Dtype::F32, word)),
+        Dtype::F64 => chunk_of(words, |word| term_of(Dtype::F64, word)),
+        dtype => chunk_of(words, |word| term_of(dtype, word)),
+    }
+}
+
+#[inline(always)]
+fn term_of<W: Word>(dtype: Dtype, word: W) -> Term {
+    term(dtype.value(word.confidence_bits()), word.label())
+}
+
+#[inline(always)]
+fn chunk_of<W: Word>(words: &[W], term: impl Fn(W) -> Term) -> LogLossSums {
+    let (mut sum, mut clamped, mut impossible) = (0u64, 0u64, 0u64);
+    for &word in words {
+        let term = term(word);
+        // None can overflow in CHUNK rows; checks would keep the loop from being vectorised.
+        sum = sum.wrapping_add(term.loss);
+        clamped = clamped.wrapping_add(u64::from(term.is_clamped));
+        impossible = impossible.wrapping_add(u64::from(term.is_impossible));
+    }
+    LogLossSums {
+        sum: u128::from(sum),
+        clamped,
+        impossible,
+    }
 }
 
 /// What one row adds.

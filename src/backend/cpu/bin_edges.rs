@@ -4,8 +4,9 @@
 use rayon::prelude::*;
 
 use super::reduce_rows::run_end;
+use super::totals::totals;
 use crate::backend::edges::{edge_bits, mass_rank, mass_threshold};
-use crate::backend::piece::Place;
+use crate::backend::piece::{Place, Totals};
 use crate::backend::{BinSums, Binning, Closed, Scheme};
 use crate::predictions::{Dtype, Word};
 
@@ -70,21 +71,17 @@ fn sum_bin<W: Word>(dtype: Dtype, bin: &[W]) -> BinSums {
     let (Some(smallest), Some(largest)) = (bin.first(), bin.last()) else {
         return BinSums::default();
     };
-    let (positives, confidence) = bin
+    let sums = bin
         .par_chunks(ROWS_PER_TASK)
-        .map(|chunk| {
-            chunk.iter().fold((0, 0), |(positives, confidence), word| {
-                (
-                    positives + u64::from(word.label()),
-                    confidence + u64::from(dtype.q30(word.confidence_bits())),
-                )
-            })
-        })
-        .reduce(|| (0, 0), |a, b| (a.0 + b.0, a.1 + b.1));
+        .map(|chunk| totals(dtype, chunk))
+        .reduce(Totals::default, |mut a, b| {
+            a += b;
+            a
+        });
     BinSums {
         rows: bin.len() as u64,
-        positives,
-        confidence,
+        positives: sums.positives,
+        confidence: sums.confidence,
         smallest: smallest.confidence_bits(),
         largest: largest.confidence_bits(),
     }

@@ -93,7 +93,7 @@ fn count_draws(key: Key, resample: u32, times: &mut [u8], further: &mut Vec<u32>
             row += LANES as u64;
         }
     }
-    super::simd::dispatch!(body(
+    crate::simd::dispatch!(body(
         key: Key,
         resample: u32,
         times: &mut [u8],
@@ -127,7 +127,7 @@ fn cell_sums(rows: &[u32], times: &[u8]) -> CellSums {
         }
         sums
     }
-    super::simd::dispatch!(body(rows: &[u32], times: &[u8]) -> CellSums)
+    crate::simd::dispatch!(body(rows: &[u32], times: &[u8]) -> CellSums)
 }
 
 #[cfg(test)]

@@ -3,8 +3,9 @@
 use super::sort_lanes::{LANES as LANES_OF_A_ROW, Row};
 use crate::random::Key;
 
-/// Words drawn at a time: two of the widest vectors, so that one hides the latency of the other.
-const LANES: usize = 32;
+/// Words that go through the rounds of Threefry together: rounds wait for each other, so that a core is
+/// busy only with several vectors of them.
+const TOGETHER: usize = 64;
 
 /// Draws rows `0..uniform.len()` of replicate `replicate_low` under `key`.
 pub fn draw(key: Key, replicate_low: u32, uniform: &mut [u32], label: &mut [u32]) {
@@ -19,7 +20,7 @@ pub fn draw_from(
     uniform: &mut [u32],
     label: &mut [u32],
 ) {
-    super::simd::dispatch!(draw_body(
+    crate::simd::dispatch!(draw_body(
         key: Key,
         first_row: u32,
         replicate_low: u32,
@@ -30,41 +31,28 @@ pub fn draw_from(
 
 #[inline(always)]
 fn draw_body(key: Key, first_row: u32, replicate_low: u32, uniform: &mut [u32], label: &mut [u32]) {
-    let (blocks, rest) = uniform.as_chunks_mut::<LANES>();
-    let (label_blocks, label_rest) = label.as_chunks_mut::<LANES>();
+    let blocks = uniform.chunks_mut(TOGETHER);
     let mut row = first_row;
-    for (uniform, label) in std::iter::zip(blocks, label_blocks) {
-        block(key, row, replicate_low, uniform, label);
-        row = row.wrapping_add(LANES as u32);
-    }
-    if !rest.is_empty() {
-        let (mut words, mut label_words) = ([0; LANES], [0; LANES]);
-        block(key, row, replicate_low, &mut words, &mut label_words);
-        rest.copy_from_slice(&words[..rest.len()]);
-        label_rest.copy_from_slice(&label_words[..rest.len()]);
+    for (uniform, label) in std::iter::zip(blocks, label.chunks_mut(TOGETHER)) {
+        // Arrays of a known size stay in registers.
+        let (mut words, mut label_words) = ([0; TOGETHER], [replicate_low; TOGETHER]);
+        for lane in 0..TOGETHER {
+            words[lane] = row.wrapping_add(lane as u32);
+        }
+        threefry_lanes(key, &mut words, &mut label_words);
+        uniform.copy_from_slice(&words[..uniform.len()]);
+        label.copy_from_slice(&label_words[..uniform.len()]);
+        row = row.wrapping_add(TOGETHER as u32);
     }
 }
 
-/// [`crate::random::threefry`] for consecutive rows.
-#[inline(always)]
-fn block(
-    key: Key,
-    first_row: u32,
-    replicate_low: u32,
-    uniform: &mut [u32; LANES],
-    label: &mut [u32; LANES],
-) {
-    for lane in 0..LANES {
-        uniform[lane] = first_row.wrapping_add(lane as u32);
-        label[lane] = replicate_low;
-    }
-    threefry_lanes(key, uniform, label);
-}
+/// Rows of a replicate that are drawn together, side by side: [`TOGETHER`] words.
+pub const ROWS_TOGETHER: usize = TOGETHER / LANES_OF_A_ROW;
 
 /// Draws rows `0..uniform.len()` of [`LANES_OF_A_ROW`] consecutive replicates, of which the first is
-/// `replicate_low`, side by side. An even number of rows.
+/// `replicate_low`, side by side. A multiple of [`ROWS_TOGETHER`].
 pub fn draw_side_by_side(key: Key, replicate_low: u32, uniform: &mut [Row], label: &mut [Row]) {
-    super::simd::dispatch!(draw_side_by_side_body(
+    crate::simd::dispatch!(draw_side_by_side_body(
         key: Key,
         replicate_low: u32,
         uniform: &mut [Row],
@@ -74,25 +62,19 @@ pub fn draw_side_by_side(key: Key, replicate_low: u32, uniform: &mut [Row], labe
 
 #[inline(always)]
 fn draw_side_by_side_body(key: Key, replicate_low: u32, uniform: &mut [Row], label: &mut [Row]) {
-    let pairs = uniform.as_chunks_mut::<2>().0.iter_mut();
-    let label_pairs = label.as_chunks_mut::<2>().0;
+    let blocks = uniform.as_chunks_mut::<ROWS_TOGETHER>().0.iter_mut();
+    let label_blocks = label.as_chunks_mut::<ROWS_TOGETHER>().0;
     let mut row = 0u32;
-    for ([first, second], [first_label, second_label]) in pairs.zip(label_pairs) {
-        let (mut words, mut label_words) = ([0; LANES], [0; LANES]);
-        for lane in 0..LANES {
+    for (block, label_block) in blocks.zip(label_blocks) {
+        let (mut words, mut label_words) = ([0; TOGETHER], [0; TOGETHER]);
+        for lane in 0..TOGETHER {
             words[lane] = row.wrapping_add((lane / LANES_OF_A_ROW) as u32);
             label_words[lane] = replicate_low.wrapping_add((lane % LANES_OF_A_ROW) as u32);
         }
         threefry_lanes(key, &mut words, &mut label_words);
-        first.0.copy_from_slice(&words[..LANES_OF_A_ROW]);
-        second.0.copy_from_slice(&words[LANES_OF_A_ROW..]);
-        first_label
-            .0
-            .copy_from_slice(&label_words[..LANES_OF_A_ROW]);
-        second_label
-            .0
-            .copy_from_slice(&label_words[LANES_OF_A_ROW..]);
-        row = row.wrapping_add(2);
+        bytemuck::cast_slice_mut(block).copy_from_slice(&words);
+        bytemuck::cast_slice_mut(label_block).copy_from_slice(&label_words);
+        row = row.wrapping_add(ROWS_TOGETHER as u32);
     }
 }
 
@@ -104,32 +86,51 @@ pub fn threefry_lanes<const COUNT: usize>(
     first: &mut [u32; COUNT],
     second: &mut [u32; COUNT],
 ) {
-    const ROTATIONS: [u32; 8] = [13, 15, 26, 6, 17, 29, 16, 24];
     let [k0, k1] = key.0;
-    let schedule = [k0, k1, 0x1BD1_1BDA ^ k0 ^ k1];
-    for lane in 0..COUNT {
-        first[lane] = first[lane].wrapping_add(k0);
-        second[lane] = second[lane].wrapping_add(k1);
-    }
-    for round in 0..20 {
+    let k2 = 0x1BD1_1BDA ^ k0 ^ k1;
+    inject(first, second, k0, k1);
+    // Written out, so that each rotation is by a constant.
+    four_rounds(first, second, [13, 15, 26, 6]);
+    inject(first, second, k1, k2.wrapping_add(1));
+    four_rounds(first, second, [17, 29, 16, 24]);
+    inject(first, second, k2, k0.wrapping_add(2));
+    four_rounds(first, second, [13, 15, 26, 6]);
+    inject(first, second, k0, k1.wrapping_add(3));
+    four_rounds(first, second, [17, 29, 16, 24]);
+    inject(first, second, k1, k2.wrapping_add(4));
+    four_rounds(first, second, [13, 15, 26, 6]);
+    inject(first, second, k2, k0.wrapping_add(5));
+}
+
+/// Four rounds with these rotations.
+#[inline(always)]
+fn four_rounds<const COUNT: usize>(
+    first: &mut [u32; COUNT],
+    second: &mut [u32; COUNT],
+    rotations: [u32; 4],
+) {
+    for rotation in rotations {
         for lane in 0..COUNT {
             first[lane] = first[lane].wrapping_add(second[lane]);
-            second[lane] = second[lane].rotate_left(ROTATIONS[round % 8]) ^ first[lane];
-        }
-        if round % 4 == 3 {
-            let injection = round / 4 + 1;
-            let injected = schedule[(injection + 1) % 3].wrapping_add(injection as u32);
-            for lane in 0..COUNT {
-                first[lane] = first[lane].wrapping_add(schedule[injection % 3]);
-                second[lane] = second[lane].wrapping_add(injected);
-            }
+            second[lane] = second[lane].rotate_left(rotation) ^ first[lane];
         }
     }
 }
 
-/// Words that go through the rounds of Threefry together: rounds wait for each other, so that a core is
-/// busy only with several vectors of them.
-const TOGETHER: usize = 64;
+/// Adds words of the key schedule.
+#[inline(always)]
+fn inject<const COUNT: usize>(
+    first: &mut [u32; COUNT],
+    second: &mut [u32; COUNT],
+    to_first: u32,
+    to_second: u32,
+) {
+    for lane in 0..COUNT {
+        first[lane] = first[lane].wrapping_add(to_first);
+        second[lane] = second[lane].wrapping_add(to_second);
+    }
+}
+
 /// Words that are drawn at a time.
 const WORDS: usize = 1024;
 
@@ -174,7 +175,7 @@ impl<const LANES: usize> LabelWords<LANES> {
 /// Those of as many rows as there is room for, from `row` on, for `lanes` resamples. A function of its
 /// own, so that it is vectorised whatever surrounds the call.
 fn label_words(key: Key, row: u32, first: u32, lanes: usize, words: &mut [u32; WORDS]) {
-    super::simd::dispatch!(label_words_body(
+    crate::simd::dispatch!(label_words_body(
         key: Key,
         row: u32,
         first: u32,
@@ -229,9 +230,9 @@ mod tests {
     #[test]
     fn draws_the_same_words_side_by_side() {
         let key = Key([0x1234_5678, 0x9ABC_DEF0]);
-        let (mut uniform, mut label) = (vec![Row::PAST; 10], vec![Row::PAST; 10]);
+        let (mut uniform, mut label) = (vec![Row::PAST; 12], vec![Row::PAST; 12]);
         draw_side_by_side(key, u32::MAX - 15, &mut uniform, &mut label);
-        for row in 0..10 {
+        for row in 0..12 {
             for lane in 0..LANES_OF_A_ROW {
                 let counter = [row as u32, u32::MAX - 15 + lane as u32];
                 let words = [uniform[row].0[lane], label[row].0[lane]];

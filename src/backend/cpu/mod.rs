@@ -3,18 +3,21 @@
 mod bin_edges;
 mod bootstrap;
 mod draw;
+#[cfg(test)]
+mod kernel_times;
 mod radix_sort;
 mod reduce_rows;
 mod reduce_runs;
 mod replicate;
 mod resample;
 mod residuals;
+mod runs_of_block;
 mod side_by_side;
-mod simd;
 pub mod skce;
 mod sort_lanes;
 mod sort_uniform;
 mod subsample;
+mod totals;
 mod wide_sum;
 mod window_sums;
 
@@ -23,7 +26,7 @@ use std::ops::Range;
 pub(super) use radix_sort::radix_sort as sort;
 use rayon::prelude::*;
 
-use super::piece::{PieceSums, Place, Totals};
+use super::piece::{PieceSums, Place};
 use super::stages::StageTimes;
 use super::{Backend, Binning, DeviceError, Request, SegmentSums, Ties};
 use crate::predictions::{Batch, Dtype, Word};
@@ -115,7 +118,7 @@ pub(super) fn piece_sums<W: Word>(
     PieceSums {
         rows: piece.len() as u64,
         totals: stages.time("totals", || {
-            sum_ranges(piece.len(), |range| totals(dtype, &piece[range]))
+            sum_ranges(piece.len(), |range| totals::totals(dtype, &piece[range]))
         }),
         runs: stages.time("runs", runs),
         ordered: match request.ties {
@@ -128,16 +131,6 @@ pub(super) fn piece_sums<W: Word>(
             .map(|key| stages.time("neighbours", || rows(Some(key)))),
         binned: stages.time("bins", || request.binnings.iter().map(bins).collect()),
     }
-}
-
-/// Sums that do not depend on the order of rows: the number of positives, and Σ z in Q30.
-fn totals<W: Word>(dtype: Dtype, rows: &[W]) -> Totals {
-    let mut totals = Totals::default();
-    for word in rows {
-        totals.positives += u64::from(word.label());
-        totals.confidence += u64::from(dtype.q30(word.confidence_bits()));
-    }
-    totals
 }
 
 /// Adds up what `sums` finds in consecutive ranges of `0..rows`, in parallel.

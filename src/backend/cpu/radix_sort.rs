@@ -5,47 +5,95 @@ use rayon::prelude::*;
 
 use crate::predictions::Word;
 
-/// Bits of a digit.
-const DIGIT_BITS: u32 = 8;
-/// Values of a digit.
+/// The most bits of a digit: counts of more values lose more in the caches than a pass less gains.
+const DIGIT_BITS: u32 = 11;
+/// Values of a digit, at most.
 const DIGITS: usize = 1 << DIGIT_BITS;
 /// Below this many rows the standard library's sort is quicker.
 const SMALL: usize = 1500;
 /// The least rows worth a thread of their own.
 const ROWS_PER_TASK: usize = 1 << 16;
+/// Bytes of words up to which a pass may spread them over all values of a digit of the most bits, and the
+/// bits of a digit beyond: the lines that are written to at a time stay in the first-level cache.
+const NEAR: usize = 1 << 17;
+const FAR_DIGIT_BITS: u32 = 8;
+/// Bytes of words up to which a core's caches hold them and their copy.
+const CACHED: usize = 1 << 21;
 
 /// Sorts words by confidence. Rows of equal confidence keep their order if `keep_order`; otherwise
 /// theirs is not specified.
+///
+/// What the caches hold is sorted from the lowest digit to the highest. More is first cut by its highest
+/// digit, into parts that are sorted each by itself, as threads are free.
 pub fn radix_sort<W: Word>(words: &mut [W], keep_order: bool) {
-    if words.len() < SMALL {
-        if keep_order {
-            words.sort_by_key(|word| word.confidence_bits());
+    if W::BITS == 16 && !keep_order && words.len() >= SMALL {
+        counting_sort(words);
+    } else if words.len() < SMALL {
+        small_sort(words, keep_order);
+    } else {
+        let mut scratch = vec![W::from_u64(0); words.len()];
+        sort_between(words, &mut scratch, false, keep_order);
+    }
+}
+
+fn small_sort<W: Word>(words: &mut [W], keep_order: bool) {
+    if keep_order {
+        words.sort_by_key(|word| word.confidence_bits());
+    } else {
+        words.sort_unstable();
+    }
+}
+
+/// Sorts `words`, with as much `other` room, into the latter if `into_other`.
+fn sort_between<W: Word>(words: &mut [W], other: &mut [W], into_other: bool, keep_order: bool) {
+    let varying = if words.len() < SMALL {
+        small_sort(words, keep_order);
+        None
+    } else {
+        varying_bits(words)
+    };
+    let Some((low, top)) = varying else {
+        if into_other {
+            other.copy_from_slice(words);
+        }
+        return;
+    };
+    let bits = top + 1 - low;
+    if size_of_val(words) <= CACHED || bits <= DIGIT_BITS {
+        let most = if size_of_val(words) <= NEAR {
+            DIGIT_BITS
         } else {
-            words.sort_unstable();
+            FAR_DIGIT_BITS
+        };
+        let digit_bits = bits.div_ceil(bits.div_ceil(most));
+        let (mut from, mut to) = (words, other);
+        let mut is_in_other = false;
+        for shift in (low..=top).step_by(digit_bits as usize) {
+            if pass(from, to, shift, digit_bits).is_some() {
+                std::mem::swap(&mut from, &mut to);
+                is_in_other = !is_in_other;
+            }
+        }
+        if is_in_other != into_other {
+            to.copy_from_slice(from);
         }
         return;
     }
-    if W::BITS == 16 && !keep_order {
-        counting_sort(words);
-        return;
+    // The highest bit varies, so there are several values.
+    let ends = pass(words, other, top + 1 - DIGIT_BITS, DIGIT_BITS).expect("several values");
+    let mut parts = Vec::new();
+    let (mut words, mut other, mut start) = (words, other, 0);
+    for end in ends {
+        let (part, rest) = words.split_at_mut(end as usize - start);
+        let (other_part, other_rest) = other.split_at_mut(end as usize - start);
+        if !part.is_empty() {
+            parts.push((part, other_part));
+        }
+        (words, other, start) = (rest, other_rest, end as usize);
     }
-    let Some((mut shift, top)) = varying_bits(words) else {
-        return;
-    };
-    let mut scratch = vec![W::from_u64(0); words.len()];
-    let mut in_scratch = false;
-    while shift <= top {
-        let moved = if in_scratch {
-            pass(&scratch, words, shift)
-        } else {
-            pass(words, &mut scratch, shift)
-        };
-        in_scratch ^= moved;
-        shift += DIGIT_BITS;
-    }
-    if in_scratch {
-        words.copy_from_slice(&scratch);
-    }
+    parts.into_par_iter().for_each(|(words, sorted_by_digit)| {
+        sort_between(sorted_by_digit, words, !into_other, keep_order);
+    });
 }
 
 /// The lowest and the highest bit, label aside, in which the words differ.
@@ -63,10 +111,11 @@ fn varying_bits<W: Word>(words: &[W]) -> Option<(u32, u32)> {
     (differing != 0).then(|| (differing.trailing_zeros(), 63 - differing.leading_zeros()))
 }
 
-/// One pass: moves words from `source` to `target` in the order of the digit at `shift`. Does
-/// nothing and says so if all digits are equal.
-fn pass<W: Word>(source: &[W], target: &mut [W], shift: u32) -> bool {
-    let digit = |word: W| (word.to_u64() >> shift) as usize & (DIGITS - 1);
+/// One pass: moves words from `source` to `target` in the order of the digit at `shift`, and says where
+/// each value ends. Nothing if all digits are equal; then nothing is moved.
+fn pass<W: Word>(source: &[W], target: &mut [W], shift: u32, digit_bits: u32) -> Option<Vec<u32>> {
+    let mask = (1usize << digit_bits) - 1;
+    let digit = |word: W| (word.to_u64() >> shift) as usize & mask & (DIGITS - 1);
     let task_rows = source
         .len()
         .div_ceil(rayon::current_num_threads())
@@ -77,23 +126,26 @@ fn pass<W: Word>(source: &[W], target: &mut [W], shift: u32) -> bool {
             // A segment has fewer than 2³² rows, so its counts fit.
             let mut counts = [0u32; DIGITS];
             for &word in chunk {
-                counts[digit(word)] += 1;
+                let count = &mut counts[digit(word)];
+                *count = count.wrapping_add(1);
             }
             counts
         })
         .collect();
 
     let mut starts = vec![[0u32; DIGITS]; counts.len()];
+    let mut ends = Vec::with_capacity(mask + 1);
     let mut next = 0;
-    for value in 0..DIGITS {
+    for value in 0..=mask {
         let before = next;
         for (start, count) in std::iter::zip(&mut starts, &counts) {
             start[value] = next;
             next += count[value];
         }
         if (next - before) as usize == source.len() {
-            return false;
+            return None;
         }
+        ends.push(next);
     }
 
     let target = SharedTarget(target.as_mut_ptr());
@@ -108,10 +160,10 @@ fn pass<W: Word>(source: &[W], target: &mut [W], shift: u32) -> bool {
                 // task and digit; this task writes each place of its ranges once, and no other task
                 // writes there. `target` is as long as `source`.
                 unsafe { target.0.add(*place as usize).write(word) };
-                *place += 1;
+                *place = place.wrapping_add(1);
             }
         });
-    true
+    Some(ends)
 }
 
 /// The target of a scatter from several threads. The ranges that threads write are interleaved, so

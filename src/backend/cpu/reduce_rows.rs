@@ -44,7 +44,7 @@ pub fn reduce_rows<W: Word>(
 
 /// Σ of the products of neighbours.
 fn pair_sum(residuals: &[i32]) -> i128 {
-    super::simd::dispatch!(pair_sum_body(residuals: &[i32]) -> i128)
+    crate::simd::dispatch!(pair_sum_body(residuals: &[i32]) -> i128)
 }
 
 #[inline(always)]
@@ -66,6 +66,7 @@ struct Residuals<'a, W> {
     /// The last tied run met, and its placed labels.
     run: Range<usize>,
     labels: Option<TiedLabels>,
+    scratch: [bool; BLOCK + 3],
 }
 
 impl<'a, W: Word> Residuals<'a, W> {
@@ -78,6 +79,7 @@ impl<'a, W: Word> Residuals<'a, W> {
             placement,
             run: 0..0,
             labels: None,
+            scratch: [false; BLOCK + 3],
         };
         // Only the first row can lie inside a run that begins before it.
         if let Some(key) = placement
@@ -97,12 +99,8 @@ impl<'a, W: Word> Residuals<'a, W> {
         let end = self.piece.len().min(self.row + rows);
         let words = &self.piece[self.row..end];
         let first = block.len();
-        // One loop for each type, so that it is vectorised.
-        match self.dtype {
-            Dtype::F32 => block.extend(words.iter().map(|&word| residual(Dtype::F32, word))),
-            Dtype::F64 => block.extend(words.iter().map(|&word| residual(Dtype::F64, word))),
-            dtype => block.extend(words.iter().map(|&word| residual(dtype, word))),
-        }
+        block.resize(first + words.len(), 0);
+        residuals_of(self.dtype, words, &mut block[first..]);
         if let Some(key) = self.placement {
             self.place_tied(key, end, &mut block[first..]);
         }
@@ -114,20 +112,16 @@ impl<'a, W: Word> Residuals<'a, W> {
         let mut row = self.row;
         loop {
             let end_in_run = end.min(self.run.end);
-            if let Some(labels) = &self.labels
+            if let Some(placed) = &self.labels
                 && row < end_in_run
             {
                 let confidence = self.dtype.q30(self.piece[row].confidence_bits());
                 let places = &mut residuals[row - self.row..end_in_run - self.row];
-                if row == self.run.start {
-                    for (place, label) in std::iter::zip(places, labels.all()) {
-                        *place = residual_q30(label, confidence);
-                    }
-                } else {
-                    let first = (row - self.run.start) as u32;
-                    for (place, index) in std::iter::zip(places, first..) {
-                        *place = residual_q30(labels.is_positive(index), confidence);
-                    }
+                let first = (row - self.run.start) as u32;
+                let labels = &mut self.scratch[..places.len()];
+                placed.fill(first, labels);
+                for (place, &label) in std::iter::zip(places, &*labels) {
+                    *place = residual_q30(label, confidence);
                 }
             }
             row = row.max(end_in_run);
@@ -158,6 +152,26 @@ impl<'a, W: Word> Residuals<'a, W> {
         let first_rank = self.place.first_rank + start as u32;
         self.labels = (positives > 0 && positives < size)
             .then(|| TiedLabels::new(key, first_rank, size, positives));
+    }
+}
+
+/// The residuals of rows with their own labels.
+fn residuals_of<W: Word>(dtype: Dtype, words: &[W], residuals: &mut [i32]) {
+    crate::simd::dispatch!(residuals_of_body<W: Word>(
+        dtype: Dtype,
+        words: &[W],
+        residuals: &mut [i32]
+    ) -> ())
+}
+
+#[inline(always)]
+fn residuals_of_body<W: Word>(dtype: Dtype, words: &[W], residuals: &mut [i32]) {
+    let rows = std::iter::zip(residuals, words);
+    // One loop for each type, so that it is vectorised.
+    match dtype {
+        Dtype::F32 => rows.for_each(|(place, &word)| *place = residual(Dtype::F32, word)),
+        Dtype::F64 => rows.for_each(|(place, &word)| *place = residual(Dtype::F64, word)),
+        dtype => rows.for_each(|(place, &word)| *place = residual(dtype, word)),
     }
 }
 

@@ -198,7 +198,7 @@ impl Scratch {
 
 /// The sums of a replicate without ties.
 fn untied_sums(residual: &[i32], variance: &[u32]) -> ReplicateSums {
-    super::simd::dispatch!(untied_sums_body(
+    crate::simd::dispatch!(untied_sums_body(
         residual: &[i32],
         variance: &[u32]
     ) -> ReplicateSums)

@@ -1,7 +1,7 @@
 //! Sixteen simulated replicates side by side, one in each lane: their rows are drawn, sorted and
 //! multiplied with their neighbours without a branch and without crossing lanes.
 
-use super::draw::draw_side_by_side;
+use super::draw::{ROWS_TOGETHER, draw_side_by_side};
 use super::residuals::{Cells, residuals};
 use super::sort_lanes::{LANES, Row, padded, sort_lanes};
 use super::wide_sum::{WideSums, product, signed_product};
@@ -11,7 +11,7 @@ use crate::backend::replicates::{ReplicateSums, Replicates, replicate_key};
 pub const MOST_ROWS: usize = 16384;
 
 /// Rows whose residuals are held at a time. Even, so that odd terms stay odd.
-const BLOCK: usize = 32;
+const BLOCK: usize = 64;
 
 /// What a thread keeps from replicates to replicates.
 pub struct SideBySide {
@@ -37,8 +37,8 @@ impl SideBySide {
     pub fn draw_and_sort(&mut self, replicates: &Replicates<'_>, first: u64) {
         debug_assert_eq!(first >> 32, (first + LANES as u64 - 1) >> 32);
         let rows = replicates.rows as usize;
-        // Rows are drawn in pairs; there is room for the one too many, as the padded number is even.
-        let drawn = rows.next_multiple_of(2);
+        // There is room for those too many, as the padded number is a multiple too.
+        let drawn = rows.next_multiple_of(ROWS_TOGETHER);
         draw_side_by_side(
             replicate_key(replicates.key, first),
             first as u32,
@@ -118,9 +118,14 @@ impl Products {
     }
 }
 
+/// Rows whose products are added before they join the sums. A product of residuals is at most 2⁶⁰ in
+/// size and one of null variances at most 2⁶², so that 64 bits hold four of the former and two of the
+/// latter.
+const TOGETHER: usize = 4;
+
 /// Adds the products of rows 1, 2, … with the row before; rows 1, 3, … complete even terms.
 fn add_products(residual: &[[i32; LANES]], variance: &[[u32; LANES]], products: &mut Products) {
-    super::simd::dispatch!(add_products_body(
+    crate::simd::dispatch!(add_products_body(
         residual: &[[i32; LANES]],
         variance: &[[u32; LANES]],
         products: &mut Products
@@ -135,7 +140,24 @@ fn add_products_body(
 ) {
     // By value, so that the sums stay in registers.
     let mut sums = *products;
-    for row in 1..residual.len() {
+    let rows = residual.len() - 1;
+    let together = rows - rows % TOGETHER;
+    for row in (0..together).step_by(TOGETHER) {
+        let (r, v) = (&residual[row..][..=TOGETHER], &variance[row..][..=TOGETHER]);
+        for lane in 0..LANES {
+            let [r0, r1, r2, r3, r4] = [0, 1, 2, 3, 4].map(|row| r[row][lane]);
+            let [v0, v1, v2, v3, v4] = [0, 1, 2, 3, 4].map(|row| v[row][lane]);
+            let first = signed_product(r0, r1).wrapping_add(signed_product(r1, r2));
+            let second = signed_product(r2, r3).wrapping_add(signed_product(r3, r4));
+            sums.residuals.add(lane, first.wrapping_add(second));
+            let two = |a, b, c, d| product(a, b).wrapping_add(product(c, d)) as u64;
+            sums.squares.add_unsigned(lane, two(v1, v1, v2, v2));
+            sums.squares.add_unsigned(lane, two(v3, v3, v4, v4));
+            sums.even.add_unsigned(lane, two(v0, v1, v2, v3));
+            sums.odd.add_unsigned(lane, two(v1, v2, v3, v4));
+        }
+    }
+    for row in together + 1..=rows {
         let (a, b) = (&residual[row - 1], &residual[row]);
         let (v, w) = (&variance[row - 1], &variance[row]);
         let neighbours = if row % 2 == 0 {

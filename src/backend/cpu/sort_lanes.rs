@@ -32,7 +32,7 @@ pub fn sort_lanes(rows: &mut [Row], count: usize) {
     debug_assert!(rows[count..].iter().all(|row| *row == Row::PAST));
     // With AVX-512 the compiler makes slower code of the same loops (1.1 against 0.5 ns a word at 100
     // rows, Zen 4), so AVX2 serves both.
-    super::simd::dispatch_avx2!(sort_lanes_body(rows: &mut [Row], count: usize) -> ())
+    crate::simd::dispatch_avx2!(sort_lanes_body(rows: &mut [Row], count: usize) -> ())
 }
 
 /// Compares and exchanges the words of one column in registers.

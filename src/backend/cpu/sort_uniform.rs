@@ -57,7 +57,7 @@ const BLOCK: usize = 64;
 
 /// Puts the few rows in place that are not, of words that are sorted but for them.
 fn mend(words: &mut [u32]) {
-    super::simd::dispatch!(mend_body(words: &mut [u32]) -> ())
+    crate::simd::dispatch!(mend_body(words: &mut [u32]) -> ())
 }
 
 #[inline(always)]

@@ -38,8 +38,8 @@ fn draw(subsamples: &Subsamples<'_>, subsample: u64, rows: &mut Vec<u32>) {
     let key = subsample_key(subsamples.key, subsample);
     let size = subsamples.population.confidence.len() as u32;
     let permutation = Permutation::new(key, size);
-    rows.clear();
-    rows.extend((0..subsamples.rows).map(|row| permutation.at(row)));
+    rows.resize(subsamples.rows as usize, 0);
+    permutation.places(0, rows);
     rows.sort_unstable();
 }
 

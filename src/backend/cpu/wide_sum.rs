@@ -46,6 +46,13 @@ impl<const LANES: usize> WideSums<LANES> {
         self.high[lane] = self.high[lane].wrapping_add(term >> 32);
     }
 
+    /// Adds a term of up to 64 bits that is not negative.
+    #[inline(always)]
+    pub fn add_unsigned(&mut self, lane: usize, term: u64) {
+        self.low[lane] = self.low[lane].wrapping_add(term);
+        self.high[lane] = self.high[lane].wrapping_add((term >> 32) as i64);
+    }
+
     /// Adds the sums of a block of lanes.
     #[inline(always)]
     pub fn add_block<const BLOCK: usize>(&mut self, block: usize, sums: &WideSums<BLOCK>) {

@@ -5,7 +5,7 @@ use crate::backend::NeighbourSums;
 
 /// The sums of [`crate::backend::terms::RowSums::add_window`] over all windows of four of a block.
 pub fn window_sums(residuals: &[i32]) -> NeighbourSums {
-    super::simd::dispatch!(window_sums_body(residuals: &[i32]) -> NeighbourSums)
+    crate::simd::dispatch!(window_sums_body(residuals: &[i32]) -> NeighbourSums)
 }
 
 /// The same rounding as [`crate::fixed_point::product_q29`].

@@ -203,7 +203,7 @@ impl Tables {
             };
         let (cells, limits): (_, &[[u32; 2]]) = match replicates.response {
             Response::Calibrated => (0, &[]),
-            Response::Cells { cells, limits } => (*cells, limits),
+            Response::Cells { cells, limits, .. } => (*cells, limits),
         };
         let mut edges = Vec::new();
         for thresholds in replicates.thresholds {

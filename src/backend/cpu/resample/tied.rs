@@ -27,7 +27,7 @@ macro_rules! tiles {
             ) -> TileSums<$lanes> {
                 tile(sample, widths, first, scratch)
             }
-            crate::backend::cpu::simd::dispatch!($body(
+            crate::simd::dispatch!($body(
                 sample: &Resamples<'_>,
                 widths: &[u32],
                 first: u32,

@@ -147,7 +147,7 @@ macro_rules! tiles {
             ) -> TileSums<$lanes> {
                 tile(sample, constants, first, scratch)
             }
-            crate::backend::cpu::simd::dispatch!($body(
+            crate::simd::dispatch!($body(
                 sample: &Resamples<'_>,
                 constants: &Constants<'_>,
                 first: u32,

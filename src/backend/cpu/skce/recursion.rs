@@ -34,7 +34,7 @@ pub fn forms(decay: &[f64], vectors: &Vectors<'_>) -> Vec<Lanes> {
 }
 
 fn block_forms(decay: &[f64], vectors: &Vectors<'_>, block: usize) -> Lanes {
-    crate::backend::cpu::simd::dispatch!(block_forms_body(
+    crate::simd::dispatch!(block_forms_body(
         decay: &[f64],
         vectors: &Vectors<'_>,
         block: usize

@@ -5,10 +5,10 @@ use std::ops::Range;
 use super::drawn::Drawn;
 use super::{LANES, Lanes};
 use crate::backend::cpu::draw::draw_from;
-use crate::backend::cpu::simd::dispatch;
 use crate::backend::kernels::{SkceNull, SortedRows};
 use crate::predictions::Dtype;
 use crate::random::Key;
+use crate::simd::dispatch;
 
 /// Rows whose words are drawn at a time.
 const CHUNK: usize = 1024;

@@ -10,8 +10,8 @@ use rayon::prelude::*;
 
 use super::resampling::Vectors;
 use super::{LANES, Lanes, exponent_scale, gaussian, laplace};
-use crate::backend::cpu::simd::dispatch;
 use crate::backend::kernels::{Kernel, Scaled};
+use crate::simd::dispatch;
 
 /// Rows of a task.
 const ROWS: usize = 32;

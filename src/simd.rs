@@ -3,23 +3,23 @@
 /// Calls `$body` compiled for AVX-512, AVX2 or the baseline (which on 64-bit Arm includes NEON),
 /// whichever is the best that the processor has. The body must be `#[inline(always)]`.
 macro_rules! dispatch {
-    ($body:ident($($argument:ident: $type:ty),*) -> $result:ty) => {{
+    ($body:ident$(<$word:ident: $bound:ident>)?($($argument:ident: $type:ty),*) -> $result:ty) => {{
         #[cfg(target_arch = "x86_64")]
         {
             #[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
-            fn avx512($($argument: $type),*) -> $result {
+            fn avx512$(<$word: $bound>)?($($argument: $type),*) -> $result {
                 $body($($argument),*)
             }
             #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
-            fn avx2($($argument: $type),*) -> $result {
+            fn avx2$(<$word: $bound>)?($($argument: $type),*) -> $result {
                 $body($($argument),*)
             }
-            match $crate::backend::cpu::simd::level() {
+            match $crate::simd::level() {
                 // SAFETY: the level says that the processor has these features.
-                $crate::backend::cpu::simd::Level::Avx512 => return unsafe { avx512($($argument),*) },
+                $crate::simd::Level::Avx512 => return unsafe { avx512($($argument),*) },
                 // SAFETY: as above.
-                $crate::backend::cpu::simd::Level::Avx2 => return unsafe { avx2($($argument),*) },
-                $crate::backend::cpu::simd::Level::Baseline => {}
+                $crate::simd::Level::Avx2 => return unsafe { avx2($($argument),*) },
+                $crate::simd::Level::Baseline => {}
             }
         }
         $body($($argument),*)
@@ -36,7 +36,7 @@ macro_rules! dispatch_avx2 {
             fn avx2($($argument: $type),*) -> $result {
                 $body($($argument),*)
             }
-            if $crate::backend::cpu::simd::level() != $crate::backend::cpu::simd::Level::Baseline {
+            if $crate::simd::level() != $crate::simd::Level::Baseline {
                 // SAFETY: the level says that the processor has these features.
                 return unsafe { avx2($($argument),*) };
             }
