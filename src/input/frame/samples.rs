@@ -111,7 +111,7 @@ prop_compose! {
                 for (row, value) in std::iter::zip(&rows, values) {
                     lists.values().append_option(single(value));
                     lists.values().append_option(single(value.map(|value| 1.0 - value)));
-                    if odd(row, 2) && row[3] % 5 == 0 {
+                    if odd(row, 2) && row[3].is_multiple_of(5) {
                         lists.values().append_value(0.0);
                     }
                     lists.append(!odd(row, 2) || row[3] % 5 != 1);
@@ -119,7 +119,7 @@ prop_compose! {
                 Arc::new(lists.finish())
             }
         };
-        let other = |row: &[u8; 6]| odd(row, 2) && row[3] % 3 == 0;
+        let other = |row: &[u8; 6]| odd(row, 2) && row[3].is_multiple_of(3);
         let labels = rows.iter().map(|row| match row[5] % 2 {
             _ if other(row) => None,
             _ if odd(row, 2) => Some(2),
