@@ -2,28 +2,15 @@
 
 use rayon::prelude::*;
 
-use super::sampler::{Job, Sampler};
+use super::job::Job;
+use super::sampler::Sampler;
 use crate::backend::DeviceError;
 use crate::backend::cpu::skce::drawn_rows;
 use crate::backend::kernels::{PairSummer, SortedRows};
 use crate::backend::replicates::{ROWS_PER_CALL, Replicates};
 use crate::inference::tests_of_calibration::TestName;
 use crate::inference::tests_of_calibration::skce::{self, SkceTest};
-use crate::random::Key;
-use crate::statistic::skce::{Pending, Skce, SkceOptions, Wanted, add_sums};
-
-/// What tests with a kernel need beyond the rows.
-#[derive(Clone, Copy, Debug)]
-pub struct KernelJob {
-    /// Kernel, bandwidth and resamples.
-    pub options: SkceOptions,
-    /// Whether `skce-u` is asked for.
-    pub unbiased: bool,
-    /// Whether `skce-l` is asked for.
-    pub linear: bool,
-    /// The key of the point, of the stream of the resamples.
-    pub key: Key,
-}
+use crate::statistic::skce::{Pending, Skce, Wanted, add_sums};
 
 /// The tests of one replicate; none where one is undefined or not asked for.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -67,11 +54,8 @@ impl Sampler {
             return Ok(Vec::new());
         };
         let replicates = Replicates {
-            quantile: &model.quantile,
-            response: &model.response,
-            rows: job.rows,
-            key: job.key,
             thresholds: &[],
+            ..job.of_model(model)
         };
         let one = |offset: usize| {
             let replicate = first + offset as u64;

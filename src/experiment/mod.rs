@@ -9,6 +9,7 @@
 pub mod cost;
 pub mod figures;
 mod forecast;
+mod job;
 pub mod journal;
 mod kernel;
 mod measure;
@@ -23,7 +24,8 @@ mod solve;
 mod spec;
 pub mod wilson;
 
-pub use kernel::{KernelJob, KernelTests};
+pub use job::{Job, KernelJob};
+pub use kernel::KernelTests;
 pub use measure::{Measure, Tally, mean_and_sd};
 pub use plan::{Missing, Plan, PlanError};
 pub use point::{Columns, Point, Source, Units};
@@ -33,7 +35,7 @@ pub use results::{
     Solved, TestPower, Truth,
 };
 pub use runner::{Halt, Runner};
-pub use sampler::{Job, Population, Sampler, SourceError};
+pub use sampler::{Population, Sampler, SourceError};
 pub use shard::Shard;
 pub use solve::{LARGEST, check_solvable, name_computed, solve};
 pub use spec::{Command, Draft, FEWEST_ROWS, MOST_ROWS, Spec, SpecError};

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use super::kernel::KernelJob;
+use super::job::{Job, KernelJob};
 use super::measure::{Measure, Tally};
 use super::point::{Point, Units};
 use super::runner::{Halt, Runner, Work};
-use super::sampler::{Job, Sampler, SourceError};
+use super::sampler::{Sampler, SourceError};
 use super::shard::Shard;
 use super::spec::{Command, Spec, SpecError};
 use crate::inference::tests_of_calibration::{Level, TestName};

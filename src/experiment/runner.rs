@@ -5,9 +5,10 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use super::job::Job;
 use super::journal::{Journal, JournalError};
 use super::measure::{Measure, Tally};
-use super::sampler::{Job, Sampler};
+use super::sampler::Sampler;
 use crate::backend::DeviceError;
 use crate::backend::replicates::Simulator;
 

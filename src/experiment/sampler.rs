@@ -5,7 +5,7 @@ use rayon::prelude::*;
 use crate::backend::DeviceError;
 use crate::backend::cpu::Cpu;
 use crate::backend::edges::edge_bits;
-use crate::backend::replicates::{ReplicateSums, Replicates, Simulator, replicate_groups};
+use crate::backend::replicates::{ReplicateSums, Simulator, replicate_groups};
 use crate::backend::resamples::sample_key;
 use crate::backend::subsamples::{PopulationRows, Subsampler, Subsamples};
 use crate::evaluate::{self, EvaluateError};
@@ -14,11 +14,10 @@ use crate::inference::tests_of_calibration::{LabelOutcome, TestName};
 use crate::input::{self, InputError};
 use crate::model::{Model, ModelError};
 use crate::predictions::{Dtype, Word};
-use crate::random::Key;
 use crate::resampling::{LabelledGroups, label_tests};
 use crate::with_words;
 
-use super::kernel::KernelJob;
+use super::job::Job;
 use super::point::{Columns, Source};
 
 /// Why a source cannot be drawn from.
@@ -225,46 +224,5 @@ impl Sampler {
         };
         let samples: Vec<_> = (0..count).into_par_iter().map(sample).collect();
         label_tests(&samples, tests, job.resamples, simulator)
-    }
-}
-
-/// What is the same for all replicates of a point.
-#[derive(Clone, Copy, Debug)]
-pub struct Job<'a> {
-    /// Rows of a replicate.
-    pub rows: u32,
-    /// The key of the point.
-    pub key: Key,
-    /// The key of null resamples of the point.
-    pub null_key: Key,
-    /// Null resamples of each replicate.
-    pub resamples: u32,
-    /// Where bins begin, for each binning.
-    pub thresholds: &'a [Vec<u32>],
-    /// What tests with a kernel need, if any is asked for.
-    pub kernel: Option<KernelJob>,
-}
-
-impl Job<'_> {
-    /// The pairs of rows of a replicate whose kernels are computed.
-    pub fn pairs(&self) -> u64 {
-        let rows = u64::from(self.rows);
-        match self.kernel {
-            Some(kernel) if kernel.unbiased => rows * rows / 2,
-            _ => 0,
-        }
-    }
-}
-
-impl<'a> Job<'a> {
-    /// The replicates of a model.
-    fn of_model(&self, model: &'a Model) -> Replicates<'a> {
-        Replicates {
-            quantile: &model.quantile,
-            response: &model.response,
-            rows: self.rows,
-            key: self.key,
-            thresholds: self.thresholds,
-        }
     }
 }

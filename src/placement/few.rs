@@ -64,11 +64,6 @@ fn mixed_of_4(key: Key) -> [Mixed; 4] {
 
 #[inline(always)]
 fn mixed<const HALVES: usize>(key: Key) -> [Mixed; HALVES] {
-    let mut mixed = [[0; ROUNDS_SMALL as usize]; HALVES];
-    for half in 0..HALVES {
-        for round in 0..ROUNDS_SMALL as usize {
-            mixed[half][round] = mix(key, round as u32, half as u32);
-        }
-    }
-    mixed
+    let of_half = |half| std::array::from_fn(|round| mix(key, round as u32, half));
+    std::array::from_fn(|half| of_half(half as u32))
 }

@@ -106,11 +106,9 @@ fn fill_body(permutation: &Permutation, first: u32, places: &mut [u32]) {
     let size = permutation.size;
     let mut index = first;
     for block in places.chunks_mut(LANES) {
-        let mut place = [0; LANES];
-        for lane in 0..LANES {
-            // Those behind the last row walk along and are not used.
-            place[lane] = index.wrapping_add(lane as u32) % size.max(1);
-        }
+        // Those behind the last row walk along and are not used.
+        let mut place: [u32; LANES] =
+            std::array::from_fn(|lane| index.wrapping_add(lane as u32) % size.max(1));
         let mut is_first = true;
         loop {
             let next = network_lanes(permutation, &place);

@@ -35,10 +35,8 @@ fn draw_body(key: Key, first_row: u32, replicate_low: u32, uniform: &mut [u32], 
     let mut row = first_row;
     for (uniform, label) in std::iter::zip(blocks, label.chunks_mut(TOGETHER)) {
         // Arrays of a known size stay in registers.
-        let (mut words, mut label_words) = ([0; TOGETHER], [replicate_low; TOGETHER]);
-        for lane in 0..TOGETHER {
-            words[lane] = row.wrapping_add(lane as u32);
-        }
+        let mut words = std::array::from_fn(|lane| row.wrapping_add(lane as u32));
+        let mut label_words = [replicate_low; TOGETHER];
         threefry_lanes(key, &mut words, &mut label_words);
         uniform.copy_from_slice(&words[..uniform.len()]);
         label.copy_from_slice(&label_words[..uniform.len()]);

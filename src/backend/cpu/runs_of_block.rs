@@ -203,7 +203,7 @@ fn add_products_body(runs: &Runs, sums: &mut RunSums) {
         let mean_variance = &runs.mean_variance[first..][..=TOGETHER];
         let rank = &runs.first_rank[first..][..=TOGETHER];
         let size = &runs.size[first..][..=TOGETHER];
-        for lane in 0..LANES {
+        for (lane, rows) in rows.iter_mut().enumerate() {
             let of_run = |run: usize| {
                 let residuals = signed_product(residual[run], residual[run + 1]);
                 let variances = product(variance[run], variance[run + 1]);
@@ -231,9 +231,7 @@ fn add_products_body(runs: &Runs, sums: &mut RunSums) {
             even.add_unsigned(lane, a[3].wrapping_add(b[3]) as u64);
             squares.add_unsigned(lane, a[4].wrapping_add(b[4]) as u64);
             brier.add_unsigned(lane, a[5].wrapping_add(b[5]) as u64);
-            rows[lane] = rows[lane]
-                .wrapping_add(a[6] as u32)
-                .wrapping_add(b[6] as u32);
+            *rows = rows.wrapping_add(a[6] as u32).wrapping_add(b[6] as u32);
         }
     }
     let total = |sums: &WideSums<LANES>| (0..LANES).map(|lane| sums.total(lane)).sum::<i128>();
