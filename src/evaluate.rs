@@ -7,18 +7,17 @@ use rayon::prelude::*;
 use crate::backend::cpu::Cpu;
 use crate::backend::kernels::{Kernel, SortedRows};
 use crate::backend::resamples::{sample_key, tied_groups};
+use crate::backend::stages::StageTimes;
 use crate::backend::{Backend, Binning, Closed, DeviceError, Request, Scheme, SegmentSums, Ties};
-use crate::evaluation::{
-    Binned, EstimatorInterval, Evaluated, Gate, RankEce, Reduction, SkceEstimates, Verdict,
-};
 use crate::inference::decision_risk::decision_risk;
 use crate::inference::gate;
 use crate::inference::intervals::{self, IntervalName, SubsampleEstimates};
 use crate::inference::tests_of_calibration::{self as tests, LabelOutcome, TestName};
 use crate::input::SegmentInfo;
-use crate::predictions::{Batch, BatchError, Confidence, Dtype, Word};
+use crate::predictions::{Batch, BatchError, Confidence, Dtype, Reduction, Word};
 use crate::random::{Key, Stream};
 use crate::resampling::{LabelledGroups, default_resamples, label_tests};
+use crate::results::{Binned, EstimatorInterval, Evaluated, Gate, RankEce, SkceEstimates, Verdict};
 use crate::row_resampling::{
     DEFAULT_SUBSAMPLES, Resampled, bootstrap_intervals, default_skce_resamples, skce_interval,
     subsample_estimates,
@@ -61,6 +60,16 @@ pub struct Options {
 }
 
 impl Options {
+    /// Whether the estimates of SKCE or a test made of them are asked for.
+    fn asks_for_skce(&self) -> bool {
+        self.skce || self.tests.iter().any(|test| test.uses_kernel())
+    }
+
+    /// Whether an interval is asked for that resamples rows.
+    fn resamples_rows(&self) -> bool {
+        self.bootstrap || self.intervals.contains(&IntervalName::Subsample)
+    }
+
     /// Whether SKCE is asked for with a kernel that takes all pairs of rows.
     pub fn compares_all_pairs(&self) -> bool {
         (self.skce || self.tests.contains(&TestName::SkceU))
@@ -103,7 +112,7 @@ pub enum EvaluateError {
     /// The bins of all results together are too many.
     #[error(
         "--bins and --bin-scheme ask for {bins} bins over {segments} results; the most is \
-         {MOST_BINS_IN_ALL} in all"
+         {MOST_BINS_IN_ALL} in all; ask for fewer, or evaluate fewer files or groups at a time"
     )]
     BinsInAll {
         /// The bins.
@@ -124,19 +133,46 @@ pub const MOST_BINS_IN_ALL: u64 = 1 << 26;
 /// # Panics
 /// If `segments` are not as many as the batch has.
 pub fn evaluate(
-    mut batch: Batch,
+    batch: Batch,
     segments: Vec<SegmentInfo>,
     options: &Options,
     backend: &dyn Backend,
 ) -> Result<Vec<Evaluated>, EvaluateError> {
+    evaluate_in_stages(batch, segments, options, backend, &StageTimes::default())
+}
+
+/// As [`evaluate()`], and adds to `stages` how long each stage took that was asked for: log loss, tests
+/// by resampling, SKCE, sums over rows, intervals by resampling, estimates. They come one after the
+/// other, so that their times do not overlap.
+///
+/// # Errors
+/// As [`evaluate()`].
+///
+/// # Panics
+/// As [`evaluate()`].
+pub fn evaluate_in_stages(
+    mut batch: Batch,
+    segments: Vec<SegmentInfo>,
+    options: &Options,
+    backend: &dyn Backend,
+    stages: &StageTimes,
+) -> Result<Vec<Evaluated>, EvaluateError> {
     assert_eq!(segments.len(), batch.segments());
     let dtype = batch.dtype();
     let (request, rules) = request(&batch, options)?;
-    let losses = log_loss(&batch);
+    let losses = stages.time("log loss", || log_loss(&batch));
     // Before the backend sorts: disjoint pairs are those of the input.
-    let skce = skce(&batch, options, backend)?;
-    let labels = tests_of_labels(&batch, options, backend)?;
-    let sums = backend.sums(&mut batch, &request)?;
+    let skce = match options.asks_for_skce() {
+        true => stages.time("SKCE", || skce(&batch, options, backend))?,
+        false => vec![None; batch.segments()],
+    };
+    let labels = match options.tests.iter().any(|test| test.is_of_labels()) {
+        true => stages.time("tests by resampling", || {
+            tests_of_labels(&batch, options, backend)
+        })?,
+        false => vec![Vec::new(); batch.segments()],
+    };
+    let sums = stages.time("sums over rows", || backend.sums(&mut batch, &request))?;
     let numbers = sums.iter().zip(losses).zip(&labels).zip(skce);
     std::iter::zip(segments, numbers)
         .enumerate()
@@ -151,8 +187,13 @@ pub fn evaluate(
                 request: &request,
                 rules: &rules,
             };
-            let resampled = resampled_rows(&batch, index, sums, skce.as_ref(), options, backend)?;
-            Ok(segment.evaluated(info, resampled, options))
+            let resampled = match options.resamples_rows() {
+                true => stages.time("intervals by resampling", || {
+                    resampled_rows(&batch, index, sums, segment.skce.as_ref(), options, backend)
+                })?,
+                false => ResampledRows::default(),
+            };
+            Ok(stages.time("estimates", || segment.evaluated(info, resampled, options)))
         })
         .collect()
 }
@@ -223,9 +264,6 @@ fn tests_of_labels(
     backend: &dyn Backend,
 ) -> Result<Vec<Vec<(TestName, LabelOutcome)>>, DeviceError> {
     let segments: Vec<_> = batch.offsets().windows(2).map(|o| o[0]..o[1]).collect();
-    if !options.tests.iter().any(|test| test.is_of_labels()) {
-        return Ok(vec![Vec::new(); segments.len()]);
-    }
     // A result must not depend on the other results, so all samples are the first of their point.
     let key = sample_key(Key::for_stream(options.seed, Stream::Null, 0), 0);
     let resamples = |rows: usize| {
@@ -270,7 +308,7 @@ struct ResampledRows {
     skce: Vec<EstimatorInterval>,
 }
 
-/// Resamples the rows of a segment, if an interval asks for it.
+/// Resamples the rows of a segment as intervals ask for it.
 fn resampled_rows(
     batch: &Batch,
     index: usize,
@@ -420,7 +458,7 @@ impl Segment<'_> {
     }
 }
 
-/// SKCE of each segment, if the estimates or a test with a kernel are asked for.
+/// SKCE of each segment.
 fn skce(
     batch: &Batch,
     options: &Options,
@@ -428,9 +466,6 @@ fn skce(
 ) -> Result<Vec<Option<Skce>>, DeviceError> {
     let asks = |name| options.tests.contains(&name);
     let (unbiased, linear) = (asks(TestName::SkceU), asks(TestName::SkceL));
-    if !(options.skce || unbiased || linear) {
-        return Ok(vec![None; batch.segments()]);
-    }
     let own = &options.skce_options;
     let wanted = Wanted {
         all_pairs: options.skce,

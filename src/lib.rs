@@ -24,7 +24,7 @@
 //! # The way of the data
 //!
 //! ```text
-//! file ─ input ─▶ Batch ─ backend (cpu | gpu) ─▶ integer sums ─ statistic, inference ─▶ evaluation ─ report
+//! file ─ input ─▶ Batch ─ backend (cpu | gpu) ─▶ integer sums ─ statistic, inference ─▶ results ─ report
 //! ```
 //!
 //! One direction, one duty for each part:
@@ -38,7 +38,7 @@
 //!    [`placement`]) depends on a seed and a counter, never on the order of rows.
 //! 3. [`statistic`] and [`inference`] turn the sums into estimates, tests and intervals in f64: one
 //!    piece of code for all backends.
-//! 4. [`evaluation`] is the shape of what was found, and [`report`] writes it: tables, JSON, CSV and
+//! 4. [`results`] is the shape of what was found, and [`report`] writes it: tables, JSON, CSV and
 //!    reliability diagrams.
 //!
 //! `docs/specification.md` has all formulas and contracts; comments name its sections.
@@ -67,7 +67,6 @@
 pub mod backend;
 pub mod cli;
 pub mod evaluate;
-pub mod evaluation;
 pub mod experiment;
 pub mod fixed_point;
 pub mod inference;
@@ -79,6 +78,7 @@ pub mod random;
 pub mod reference;
 pub mod report;
 pub mod resampling;
+pub mod results;
 mod row_resampling;
 pub mod selfcheck;
 mod simd;

@@ -102,6 +102,18 @@ impl std::fmt::Display for Dtype {
     }
 }
 
+/// How predictions became confidences.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Reduction {
+    /// They were confidences.
+    Binary,
+    /// The largest probability, and whether its class is right.
+    TopLabel,
+    /// One class against the rest.
+    ClassWise,
+}
+
 /// The word of a row: the confidence's bits above, the label in the lowest bit.
 pub trait Word: Copy + Ord + Send + Sync + 'static {
     /// Bits of the word.

@@ -10,13 +10,13 @@ use crate::backend::kernels::{self, Method, SkceBootstrap};
 use crate::backend::resamples::sample_key;
 use crate::backend::subsamples::{PopulationRows, Subsamples};
 use crate::backend::{Backend, BinSums, DeviceError, SegmentSums};
-use crate::evaluation::EstimatorInterval;
 use crate::inference::intervals::{
     SubsampleEstimates, no_rows, percentile, subsample_rows, undefined,
 };
 use crate::predictions::Rows;
 use crate::random::{Key, Stream};
 use crate::resampling::default_resamples;
+use crate::results::EstimatorInterval;
 use crate::statistic::BinnedEstimates;
 use crate::statistic::skce::{Skce, resampled_unbiased};
 use crate::with_words;
@@ -153,7 +153,8 @@ pub fn skce_interval(
         .map(|sums| resampled_unbiased(size, sums))
         .collect();
     named(match estimates {
-        Some(estimates) => percentile(estimates, level.alpha),
+        // The rounding of confidences is that of h as well, which is far below its sums' own.
+        Some(estimates) => percentile(estimates, 0.0, level.alpha),
         None => undefined(
             format!(
                 "a resample drew one of the {size} rows alone, which has no pairs: too few rows"
@@ -186,6 +187,8 @@ pub struct Resampled {
 }
 
 fn intervals(resamples: &[[f64; 5]], alpha: f64) -> Vec<EstimatorInterval> {
+    let ece_l1 = resamples.iter().map(|values| values[0]).fold(0.0, f64::max);
+    let rounding = BinnedEstimates::rounding_apart(ece_l1);
     let estimators = BinnedEstimates::NAMES.iter().enumerate();
     estimators
         .map(|(index, estimator)| EstimatorInterval {
@@ -194,6 +197,7 @@ fn intervals(resamples: &[[f64; 5]], alpha: f64) -> Vec<EstimatorInterval> {
                 [] => no_rows(alpha),
                 _ => percentile(
                     resamples.iter().map(|values| values[index]).collect(),
+                    rounding[index],
                     alpha,
                 ),
             },

@@ -7,11 +7,11 @@ use rankece::backend::kernels::Kernel;
 use rankece::backend::replicates::{Replicates, replicate_groups};
 use rankece::evaluate::Options;
 use rankece::evaluate_slices;
-use rankece::evaluation::Interval;
 use rankece::inference::intervals::IntervalName;
 use rankece::model::Model;
 use rankece::random::{Key, Stream};
 use rankece::reference::{Sample, intervals, rank_ece, skce};
+use rankece::results::Interval;
 use rankece::statistic::skce::{Bandwidth, SkceOptions};
 use rayon::prelude::*;
 

@@ -13,9 +13,9 @@ use rankece::backend::cpu::Cpu;
 use rankece::backend::gpu::DeviceOptions;
 use rankece::backend::{Backend, Ties};
 use rankece::evaluate::{Options, evaluate};
-use rankece::evaluation::Evaluated;
 use rankece::input::{self, Loaded, Reduce};
 use rankece::predictions::Dtype;
+use rankece::results::Evaluated;
 
 /// A file with its number of rows, and the number of groups by each of its columns.
 struct File {

@@ -3,11 +3,11 @@
 
 use half::{bf16, f16};
 use rankece::backend::kernels::{Kernel, SkceNull};
-use rankece::evaluation::{Evaluated, TestResult};
 use rankece::inference::tests_of_calibration::TestName;
 use rankece::predictions::Confidence;
 use rankece::reference::sample::Row;
 use rankece::reference::{Sample, rank_ece, resampling, skce};
+use rankece::results::{Evaluated, TestResult};
 use rankece::statistic::skce::{Bandwidth, SkceOptions};
 use rankece::{Options, evaluate_slices};
 

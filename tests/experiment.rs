@@ -423,7 +423,10 @@ fn shards_merge_to_the_same_bytes() {
         assert_eq!(merged, whole);
 
         let error = refused(folder.path(), &["merge", &a, &c]);
-        assert!(error.contains("missing: part 2/3"), "{error}");
+        assert!(error.contains("part 2/3 is missing"), "{error}");
+        assert!(error.contains("--shard 2/3"), "{error}");
+        let error = refused(folder.path(), &["merge", &b]);
+        assert!(error.contains("parts 1/3, 3/3 are missing"), "{error}");
         let error = refused(folder.path(), &["merge", &a, &b, &c, &b]);
         assert!(error.contains("part 2/3 is there twice"), "{error}");
     }

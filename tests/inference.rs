@@ -4,11 +4,11 @@ use std::f64::consts::LN_2;
 
 use half::{bf16, f16};
 use rankece::backend::{NeighbourSums, SegmentSums, Ties};
-use rankece::evaluation::{Interval, TestResult, Verdict};
 use rankece::inference::intervals::{self, IntervalName};
 use rankece::inference::tests_of_calibration::{self, TestName};
 use rankece::inference::{decision_risk::decision_risk, gate, normal};
 use rankece::predictions::{Batch, Rows};
+use rankece::results::{Interval, TestResult, Verdict};
 use rankece::statistic::log_loss::{LogLossSums, log_loss};
 use statrs::distribution::{ContinuousCDF, Normal};
 

@@ -13,9 +13,8 @@ use arrow_cast::cast;
 use arrow_schema::{DataType, Field};
 use half::f16;
 use npyz::WriterBuilder;
-use rankece::evaluation::Reduction;
 use rankece::input::{InputError, Loaded, Options, Reduce, merge, read};
-use rankece::predictions::{Batch, Dtype};
+use rankece::predictions::{Batch, Dtype, Reduction};
 use tempfile::TempDir;
 
 const CONFIDENCES: [f64; 6] = [0.8, 0.25, 1.0, 0.0, 0.1, 0.8];
@@ -617,7 +616,7 @@ fn matrices_are_validated_element_by_element() {
     );
     assert_says(
         &refuse("{\"p\":[0.5,0.5],\"y\":0}\n{\"p\":[0.5,0.25,0.25],\"y\":0}\n"),
-        &["row 2", "3 probabilities where other rows have 2"],
+        &["row 2", "3 probabilities where the rows before have 2"],
     );
     assert_says(
         &refuse("{\"p\":[0.5,0.5],\"y\":1}\n{\"p\":[0.5,0.5],\"y\":2}\n"),
@@ -648,7 +647,7 @@ fn matrices_are_validated_element_by_element() {
     );
     assert_says(
         &refuse("{\"p\":0.5,\"y\":0}\n{\"p\":[0.5,0.5],\"y\":0}\n"),
-        &["row 2", "several in others"],
+        &["row 2", "an array of probabilities where a row before"],
     );
 
     let text =
@@ -1092,7 +1091,7 @@ fn columns_are_guessed_or_asked_for() {
     );
     assert_says(
         &refuse("p,y,x", &named("p", "p")),
-        &["both confidence and label"],
+        &["--confidence and --label both name column `p`"],
     );
     assert_says(
         &refusal("c.csv", "0.5,1\n0.25,0\n", &options()),
@@ -1149,7 +1148,7 @@ fn malformed_texts_are_refused() {
     assert_says(&refuse("m.csv", "p,y\n"), &["no rows"]);
     assert_says(
         &refuse("m.jsonl", "{\"p\":0.5,\"y\":1}\n{\"p\":0.5,\n"),
-        &["row 2", "not a JSON object"],
+        &["row 2", "the object does not end"],
     );
     assert_says(
         &refuse(
@@ -1164,7 +1163,7 @@ fn malformed_texts_are_refused() {
     );
     assert_says(
         &refuse("m.jsonl", "{\"p\":{},\"y\":1}\n"),
-        &["row 1, column `p`: an object cannot be read"],
+        &["row 1, column `p`: an object, which is no confidence"],
     );
     assert_says(
         &refuse("m.json", "[{\"p\":0.5,\"y\":1}]"),
@@ -1413,4 +1412,305 @@ fn regression_a_confidence_of_true_in_json_lines_was_one() {
         &options(),
     );
     assert_says(&message, &["row 1", "`p`", "true", "not a number"]);
+}
+
+/// The text with each NaN of Python's `json` written as null.
+fn with_null(text: &str) -> String {
+    text.replace("NaN", "null")
+}
+
+/// Python's `json` writes NaN and Infinity, which are no JSON. The error did not name them, and
+/// --skip-missing did not help.
+#[test]
+fn regression_nan_of_python_is_missing_in_json_lines() {
+    let skip = Options {
+        skip_missing: true,
+        ..options()
+    };
+    for text in [
+        "{\"p\": 0.5, \"y\": 1}\n{\"p\": NaN, \"y\": 0}\n{\"p\": 0.25, \"y\": NaN}\n",
+        "{\"p\": NaN, \"y\": 1}\n{\"p\":NaN,\"y\":1}\n{\"p\": 0.5, \"y\": 1}\n",
+        "{\"p\": [0.5, 0.5], \"y\": 1}\n{\"p\": [NaN, 0.5], \"y\": 1}\n",
+        "{\"p\": 0.5, \"y\": 1, \"a\": [{\"b\": NaN}], \"c\": \"\\\"NaN\", \"p\\\"NaN\": NaN}\n",
+    ] {
+        let skipped = load_text("nan.jsonl", text, &skip).unwrap();
+        assert_eq!(
+            skipped.batch,
+            load_text("nan.jsonl", with_null(text), &skip)
+                .unwrap()
+                .batch
+        );
+        let missing = |text: &str| {
+            load_text("nan.jsonl", text, &options()).map_err(|error| {
+                let InputError {
+                    row,
+                    column,
+                    problem,
+                    remedy,
+                    ..
+                } = error;
+                (row, column, problem, remedy)
+            })
+        };
+        let (named, as_null) = (missing(text), missing(&with_null(text)));
+        assert_eq!(named.is_err(), skipped.segments[0].skipped > 0);
+        assert_eq!(
+            named.map(|loaded| loaded.batch),
+            as_null.map(|loaded| loaded.batch)
+        );
+    }
+    // As in CSV.
+    let csv = "p,y\n0.5,1\nNaN,0\n0.25,NaN\n";
+    let json = "{\"p\": 0.5, \"y\": 1}\n{\"p\": NaN, \"y\": 0}\n{\"p\": 0.25, \"y\": NaN}\n";
+    let [csv_file, json_file] = [("a.csv", csv), ("a.jsonl", json)]
+        .map(|(name, text)| load_text(name, text, &skip).unwrap());
+    assert_eq!(csv_file.batch, json_file.batch);
+    assert_eq!(
+        (csv_file.segments[0].skipped, json_file.segments[0].skipped),
+        (2, 2)
+    );
+    let [of_csv, of_json] =
+        [("a.csv", csv), ("a.jsonl", json)].map(|(name, text)| refusal(name, text, &options()));
+    assert_eq!(of_csv, of_json);
+    // A group without a name.
+    let by_group = Options {
+        group_by: vec!["g".to_owned()],
+        ..options()
+    };
+    let message = refusal("g.jsonl", "{\"p\": 0.5, \"y\": 1, \"g\": NaN}", &by_group);
+    assert_says(&message, &["row 1", "`g`", "group value is missing"]);
+}
+
+#[test]
+fn regression_infinity_of_python_is_named() {
+    let line = |p: &str, y: &str| format!("{{\"p\": 0.5, \"y\": 1}}\n{{\"p\": {p}, \"y\": {y}}}\n");
+    for (text, parts) in [
+        (
+            line("Infinity", "1"),
+            ["column `p`", "`Infinity`, character 7 of"],
+        ),
+        (
+            line("-Infinity", "1"),
+            ["column `p`", "`-Infinity`, character 7 of"],
+        ),
+        (
+            line("0.5", "Infinity"),
+            ["column `y`", "`Infinity`, character 17 of"],
+        ),
+        (
+            line("[0.5, Infinity]", "1"),
+            ["column `p`", "`Infinity`, character 13 of"],
+        ),
+        (
+            line("1e999", "1"),
+            ["column `p`", "`1e999`, character 7 of"],
+        ),
+    ] {
+        let message = refusal("inf.jsonl", text, &options());
+        assert_says(&message, &["row 2", "no finite number", "null"]);
+        assert_says(&message, &parts);
+    }
+    // In a key that is not read it is none of our business.
+    let text =
+        "{\"p\": 0.5, \"y\": 1, \"loss\": Infinity}\n{\"loss\": -Infinity, \"p\": 1, \"y\": 0}\n";
+    assert_eq!(
+        load_text("inf.jsonl", text, &options())
+            .unwrap()
+            .batch
+            .rows()
+            .len(),
+        2
+    );
+}
+
+/// The line of an error was told twice: as the row of the file, and as line 1 of itself.
+#[test]
+fn regression_syntax_errors_of_json_lines_have_one_place() {
+    let good = "{\"p\": 0.5, \"y\": 1}\n";
+    for (bad, parts) in [
+        (
+            "{\"p\": 0.5 \"y\": 1}",
+            vec!["expected `,` or `}`", "character 11 of the line"],
+        ),
+        (
+            "{\"é\": \"é\", \"p\": nan}",
+            vec!["`nan`, character 17 of the line, is not JSON", "null"],
+        ),
+        (
+            "{\"p\": None, \"y\": 1}",
+            vec!["column `p`", "`None`, character 7 of the line"],
+        ),
+        (
+            "{\"p\": 0.5, \"y\": True}",
+            vec!["column `y`", "`True`, character 17 of"],
+        ),
+        (
+            "{\"p\": 0.5, \"y\": 1}}",
+            vec!["trailing characters", "character 19 of the line"],
+        ),
+        ("{\"p\": 0.5,", vec!["does not end on its line"]),
+        (
+            "[0.5, 1]",
+            vec!["expected an object", "Each line holds one whole object"],
+        ),
+        (
+            "{\"p\": 0.5, \"p\": 0.6, \"y\": 1}",
+            vec!["key `p` comes twice", "Leave one"],
+        ),
+        ("\u{1}", vec!["character 1 of the line"]),
+    ] {
+        for rows in [1, 3] {
+            let message = refusal("s.jsonl", good.repeat(rows) + bad, &options());
+            assert_says(&message, &[&format!("row {}", rows + 1)]);
+            assert_says(&message, &parts);
+            assert!(!message.contains("line 1"), "{message}");
+        }
+    }
+}
+
+/// Groups have one name in every format, which is the value as a text: 1.0 is another than 1, and a number
+/// of twenty digits keeps them all.
+#[test]
+fn regression_group_values_of_json_lines_ran_together() {
+    let by_group = Options {
+        group_by: vec!["g".to_owned()],
+        ..options()
+    };
+    let names = |loaded: Loaded| -> Vec<String> {
+        let groups = loaded
+            .segments
+            .into_iter()
+            .map(|segment| segment.group.unwrap());
+        groups.map(|group| group["g"].clone()).collect()
+    };
+    let values = [
+        "1",
+        "1.0",
+        "\"1\"",
+        "2.5",
+        "18446744073709551615",
+        "18446744073709551614",
+        "true",
+        "\" a\"",
+        "\"a\"",
+    ];
+    let json: String = values
+        .iter()
+        .map(|g| format!("{{\"p\": 0.5, \"y\": 1, \"g\": {g}}}\n"))
+        .collect();
+    let csv: String = values
+        .iter()
+        .map(|g| format!("0.5,1,{}\n", g.replace('"', "")))
+        .collect();
+    let of_json = names(load_text("g.jsonl", json, &by_group).unwrap());
+    assert_eq!(of_json.len(), values.len() - 1);
+    assert_eq!(
+        of_json,
+        names(load_text("g.csv", format!("p,y,g\n{csv}"), &by_group).unwrap())
+    );
+    let column = |g: ArrayRef| {
+        let usual = usual_batch();
+        let [p, y] = [1, 2].map(|place| usual.column(place).slice(0, 2));
+        let batch = record_batch(vec![("p", p), ("y", y), ("g", g)]);
+        names(load_text("g.parquet", parquet(&batch), &by_group).unwrap())
+    };
+    assert_eq!(
+        column(Arc::new(Float64Array::from(vec![1.0, 2.5]))),
+        ["1.0", "2.5"]
+    );
+    assert_eq!(column(Arc::new(Int64Array::from(vec![1, 2]))), ["1", "2"]);
+    let message = refusal(
+        "g.jsonl",
+        "{\"p\": 0.5, \"y\": 1, \"g\": 184467440737095516150}",
+        &by_group,
+    );
+    assert_says(&message, &["row 1", "`g`", "lost digits", "in quotes"]);
+}
+
+/// Errors of files that did not say what to do.
+#[test]
+fn regression_every_error_says_what_to_do() {
+    let by_group = Options {
+        group_by: vec!["g".to_owned()],
+        ..options()
+    };
+    let skip = Options {
+        skip_missing: true,
+        ..options()
+    };
+    let json = |first: &str, second: &str| {
+        format!("{{\"p\": {first}, \"y\": 1}}\n{{\"p\": {second}, \"y\": 1}}\n").into_bytes()
+    };
+    let square = npy::<f64>(&[1, 1, 1], npyz::Order::C, &[0.5]);
+    let column = npy::<f64>(&[1], npyz::Order::C, &[0.5]);
+    let longer = [column.as_slice(), &[0; 8]].concat();
+    for (name, contents, options, says) in [
+        ("empty.csv", Vec::new(), options(), "empty"),
+        ("blank.csv", b"\n\n".to_vec(), options(), "empty"),
+        ("blank.jsonl", b"{".to_vec(), options(), "does not end"),
+        ("none.csv", b"p,y\n".to_vec(), options(), "no rows"),
+        (
+            "lacking.csv",
+            b"p,y\n,1\n".to_vec(),
+            skip,
+            "every one of the 1 rows",
+        ),
+        (
+            "twice.csv.gz",
+            gzip(&gzip(b"p,y\n0.5,1\n")),
+            options(),
+            "gzip twice",
+        ),
+        (
+            "cut.csv.gz",
+            gzip(&[b'x'; 1000])[..20].to_vec(),
+            options(),
+            "cut off",
+        ),
+        ("shape.npy", square, options(), "shape [1, 1, 1]"),
+        ("longer.npy", longer, options(), "takes 8 bytes"),
+        ("column.npy", column, options(), "no labels"),
+        (
+            "mixed.jsonl",
+            json("0.5", "[0.5, 0.5]"),
+            options(),
+            "an array of probabilities where",
+        ),
+        (
+            "other.jsonl",
+            json("[0.5, 0.5]", "0.5"),
+            options(),
+            "a single confidence where",
+        ),
+        (
+            "width.jsonl",
+            json("[0.5, 0.5]", "[1]"),
+            options(),
+            "1 probability where",
+        ),
+        ("narrow.jsonl", json("[1]", "[1]"), options(), "at least 2"),
+        (
+            "text.jsonl",
+            json("[\"a\", 1]", "1"),
+            options(),
+            "the text `a`",
+        ),
+        (
+            "object.jsonl",
+            json("{}", "1"),
+            options(),
+            "an object, which is no confidence",
+        ),
+        (
+            "group.csv",
+            b"p,y,g\n0.5,1,\n".to_vec(),
+            by_group,
+            "group value is missing",
+        ),
+        ("zeros.bin", vec![0; 9], options(), "format"),
+    ] {
+        let error = load_text(name, contents, &options).unwrap_err();
+        assert!(error.problem.contains(says), "{error}");
+        assert!(!error.remedy.is_empty(), "{error}");
+    }
 }

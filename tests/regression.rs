@@ -11,9 +11,9 @@ use rankece::backend::cpu::Cpu;
 use rankece::backend::gpu::DeviceOptions;
 use rankece::backend::{Backend, Closed, Scheme, Ties};
 use rankece::evaluate::{Options, evaluate};
-use rankece::evaluation::{Evaluated, Reduction};
 use rankece::input::SegmentInfo;
-use rankece::predictions::{Batch, Dtype};
+use rankece::predictions::{Batch, Dtype, Reduction};
+use rankece::results::Evaluated;
 use rankece::statistic::BinsRule;
 use serde_json::Value;
 

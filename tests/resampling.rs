@@ -11,7 +11,6 @@ use rankece::backend::resamples::{
     ResampleSums, Resampler, Resamples, Statistics, TiedGroups, sums_of_labels, tied_groups,
     windows,
 };
-use rankece::evaluation::{Evaluated, TestResult};
 use rankece::inference::tests_of_calibration::{
     ErrorScale, LabelOutcome, TestName, ks_tail, kuiper_tail,
 };
@@ -19,6 +18,7 @@ use rankece::model::Model;
 use rankece::random::{Key, ThreefryRng};
 use rankece::reference::{Sample, rank_ece, resampling as reference};
 use rankece::resampling::{LabelledGroups, default_resamples, label_tests};
+use rankece::results::{Evaluated, TestResult};
 use rankece::{Batch, Options, evaluate_slices};
 
 const ALL: Statistics = Statistics {

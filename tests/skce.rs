@@ -9,12 +9,12 @@ use rankece::backend::kernels::{
     SortedRows,
 };
 use rankece::backend::resamples::sample_key;
-use rankece::evaluation::{Evaluated, SkceEstimates, TestResult};
 use rankece::inference::tests_of_calibration::TestName;
 use rankece::predictions::{Confidence, Dtype, Word};
 use rankece::random::{Key, Stream};
 use rankece::reference::sample::Row;
 use rankece::reference::{Sample, intervals, skce as reference};
+use rankece::results::{Evaluated, SkceEstimates, TestResult};
 use rankece::statistic::skce::{Bandwidth, SkceOptions, median_distance, resampled_unbiased};
 use rankece::{Batch, Options, evaluate_slices};
 

@@ -160,7 +160,7 @@ class Bench:
                                     "--timings", "--format", "json", what="sort")
                 if outcome:
                     stages.append({name: float(time) for name, time in
-                                   re.findall(r"^(.+) \d+ rows in ([\d.]+) s", outcome[1].stderr, re.MULTILINE)})
+                                   re.findall(r"^ *(.+) \d+ rows in ([\d.]+) s", outcome[1].stderr, re.MULTILINE)})
                     result = json.loads(outcome[1].stdout)["results"][0]
                     # T = sqrt(n) rankECE / sqrt(mean of squared null variances). rankECE itself is no check: the
                     # peer leaves tied rows in the order of their labels, and f32 has many ties.

@@ -183,7 +183,8 @@ def large(options):
             told, processor, peak = run(
                 [options.rankece, "evaluate", confidences, "--labels", labels, "--backend", "cpu", "--threads",
                  str(options.threads), "--quiet", "--timings", *flags])
-            read, computed = timings(told)
+            # Below computed its stages have lines of their own.
+            read, computed = timings(told)[:2]
             print(f"  {' '.join(flags) or 'all defaults'}: read {read:.2f} s, computed {computed:.2f} s, processor"
                   f" {processor:.2f} s, peak {peak / 1e6:.0f} MB", flush=True)
             exceeded |= peak >= MOST_BYTES

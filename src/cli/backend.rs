@@ -7,12 +7,11 @@ use clap::{Args, ValueEnum};
 use super::failure::Failure;
 use super::messages::Messages;
 use crate::backend::cpu::Cpu;
-use crate::backend::gpu::adapters::{self, Found};
+use crate::backend::gpu::adapters::{self, Adapter, Found};
 use crate::backend::gpu::{DeviceOptions, Fault, Gpu};
 use crate::backend::replicates::Simulator;
 use crate::backend::resilient::Resilient;
 use crate::backend::{Backend, DeviceError};
-use crate::evaluation::Adapter;
 use crate::selfcheck;
 
 /// Names the fault that a device shall have, to test what follows: `lost`, `memory`, `timeout` or

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::backend::{self, BackendFlags, Chosen};
-use super::experiment::{Output, computed_by, draft};
+use super::experiment::{Output, computed_by, draft, tell_unused};
 use super::failure::{DONE, Failure};
 use super::messages::Messages;
 use crate::experiment::cost::{CostError, CostReport, CostSpec, Measured, cost};
@@ -71,9 +71,10 @@ impl Cost {
         draft.set("seed", one(&self.seed));
         let inputs: Vec<PathBuf> = self.spec.iter().cloned().collect();
         self.output.check(&inputs)?;
+        let messages = Messages::new(self.output.quiet());
+        tell_unused(&mut draft, self.spec.as_deref(), messages);
         // What is wrong with flags is said before a device is opened.
         let asked = CostSpec::of_draft(draft)?;
-        let messages = Messages::new(self.output.quiet());
         let chosen = backend::choose(&self.backend, messages)?;
         let report = measure(asked, &chosen, messages)?;
         self.output.write_cost(&report)?;

@@ -2,7 +2,6 @@
 
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
-use std::time::{Duration, Instant};
 
 use clap::{Args, ValueEnum};
 
@@ -11,14 +10,16 @@ use super::backend::{self, Chosen};
 use super::failure::{DONE, Failure, GATE_NOT_MET, GATE_UNDECIDED};
 use super::messages::Messages;
 use super::output;
+use super::timings::Timings;
 use crate::backend::kernels::{Kernel, Method, SkceNull};
+use crate::backend::stages::StageTimes;
 use crate::backend::{Closed, Scheme, Ties};
 use crate::evaluate::{self, Options, overall_gate};
-use crate::evaluation::{Evaluated, Evaluation, Verdict};
 use crate::inference::intervals::{IntervalName, IntervalNameError};
 use crate::inference::tests_of_calibration::TestName;
 use crate::input::{self, Reduce};
 use crate::report::{self, plot};
+use crate::results::{Evaluated, Evaluation, Verdict};
 use crate::statistic::BinsRule;
 use crate::statistic::skce::{self, Bandwidth, SkceOptions};
 
@@ -106,9 +107,23 @@ pub struct Evaluate {
     /// Gate: exit 0 if the interval lies within this rankECE, 1 if it lies above, 3 if neither
     #[arg(long, value_name = "LIMIT", value_parser = limit, allow_hyphen_values = true)]
     max_rank_ece: Option<f64>,
-    /// Tell on standard error how long it took to read the files and to compute, each by the clock on the
-    /// wall
-    #[arg(long)]
+    /// Tell on standard error how long each part took, by the clock on the wall
+    ///
+    /// started: threads and device
+    /// read: from files to validated rows
+    /// computed: all below that is indented
+    ///   log loss
+    ///   SKCE: its estimates, and the resamples of skce-u
+    ///   tests by resampling: labels drawn anew for adaptive, monte-carlo, ks and kuiper
+    ///   sums over rows: sorting, and what rank_ece, bins and the neighbour interval are made of
+    ///   intervals by resampling: subsample and bootstrap
+    ///   estimates: numbers, tests and intervals from sums
+    ///   the rest: bringing files together
+    ///     what the backend tells of its work in these: sort, totals, runs (of ties), …
+    ///     with several results on a CPU of all its threads together
+    /// wrote: results and picture
+    /// total
+    #[arg(long, verbatim_doc_comment)]
     timings: bool,
     #[command(flatten)]
     common: Common,
@@ -249,18 +264,19 @@ impl Evaluate {
         self.kernel.check(&self.test_names(), self.skce)?;
         self.check_resamples()?;
         let messages = Messages::new(self.common.quiet);
+        let mut timings = Timings::default();
         let mut chosen = backend::choose(&self.common.backend, messages)?;
         if self.timings {
             chosen.time_stages();
         }
+        timings.end("started", None);
 
-        let start = Instant::now();
         let files = self.read(messages)?;
-        let read = (files.iter().map(rows_read).sum(), start.elapsed());
-        let start = Instant::now();
-        let results = self.compute(files, &chosen, messages)?;
-        let rows_computed = results.iter().map(|result| result.n).sum();
-        let computed = (rows_computed, start.elapsed());
+        timings.end("read", Some(files.iter().map(rows_read).sum()));
+        let stages = StageTimes::default();
+        let results = self.compute(files, &chosen, messages, &stages)?;
+        let rows = results.iter().map(|result| result.n).sum();
+        timings.end("computed", Some(rows));
 
         chosen.warn_of_failure(messages);
         let (backend, adapter) = chosen.describe();
@@ -284,11 +300,8 @@ impl Evaluate {
             .map_err(|error| Failure::input(format!("cannot write the results: {error}")))?;
         output::write(self.common.output.as_deref(), &contents)?;
         if self.timings {
-            let rows = computed.0;
-            let stages = chosen.take_stages().into_iter();
-            let mut times = vec![("read", read), ("computed", computed)];
-            times.extend(stages.map(|(stage, time)| (stage, (rows, time))));
-            tell_timings(&times);
+            timings.end("wrote", None);
+            timings.tell(&stages.take(), &chosen.take_stages());
         }
         Ok(match evaluation.gate.map(|gate| gate.verdict) {
             None | Some(Verdict::Within) => DONE,
@@ -436,6 +449,7 @@ impl Evaluate {
         files: Vec<input::Loaded>,
         chosen: &Chosen,
         messages: Messages,
+        stages: &StageTimes,
     ) -> Result<Vec<Evaluated>, Failure> {
         let options = Options {
             ties: self.ties,
@@ -472,8 +486,13 @@ impl Evaluate {
                      --kernel laplace takes n log n"
                 ));
             }
-            let evaluated =
-                evaluate::evaluate(merged.batch, merged.segments, &options, chosen.backend())?;
+            let evaluated = evaluate::evaluate_in_stages(
+                merged.batch,
+                merged.segments,
+                &options,
+                chosen.backend(),
+                stages,
+            )?;
             results.extend(std::iter::zip(merged.places, evaluated));
         }
         results.sort_by_key(|(place, _)| *place);
@@ -492,16 +511,4 @@ fn rows_read(file: &input::Loaded) -> u64 {
         .filter(|(segment, _)| segment.class.unwrap_or(0) == 0)
         .map(|(segment, rows)| segment.skipped + rows as u64)
         .sum()
-}
-
-/// How long it took, by rows: reading those of the files; computing those of all results together, and
-/// of that each stage of the sums over rows.
-fn tell_timings(times: &[(&str, (u64, Duration))]) {
-    for (what, (rows, time)) in times {
-        let seconds = time.as_secs_f64();
-        eprintln!(
-            "{what} {rows} rows in {seconds:.6} s, {:.3} million rows/s",
-            *rows as f64 / seconds.max(1e-9) / 1e6
-        );
-    }
 }

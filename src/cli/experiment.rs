@@ -94,9 +94,9 @@ impl Grid {
         command: Command,
         own: &[(&'static str, Vec<String>)],
     ) -> Result<u8, Failure> {
-        let spec = self.effective(command, own)?;
-        self.check(&spec)?;
         let messages = Messages::new(self.output.quiet);
+        let spec = self.effective(command, own, messages)?;
+        self.check(&spec)?;
         let chosen = backend::choose(&self.backend, messages)?;
         let plan = plan(spec, messages)?;
         let status = self.run_plan(&plan, &chosen, messages);
@@ -155,6 +155,7 @@ impl Grid {
         &self,
         command: Command,
         own: &[(&'static str, Vec<String>)],
+        messages: Messages,
     ) -> Result<Spec, Failure> {
         let mut draft = draft(self.spec.as_deref(), |text| Draft::from_toml(command, text))?;
         draft.set("law", self.law.clone());
@@ -165,6 +166,7 @@ impl Grid {
         for (key, values) in own {
             draft.set(key, values.clone());
         }
+        tell_unused(&mut draft, self.spec.as_deref(), messages);
         Ok(draft.finish(command)?)
     }
 
@@ -182,7 +184,8 @@ impl Grid {
         if self.shard.is_some() {
             if spec.solve_n.is_some() {
                 return refuse(
-                    "--solve-n cannot be sharded: which n is tried depends on those before it",
+                    "--solve-n cannot be sharded, as which n is tried depends on those before it; leave \
+                     --shard out",
                 );
             }
             if self.output.plot.is_some() {
@@ -212,6 +215,14 @@ pub fn draft(
         |error: &dyn std::fmt::Display| Failure::input(format!("{}: {error}", path.display()));
     let text = fs::read_to_string(path).map_err(|error| named(&error))?;
     read(&text).map_err(|error| named(&error))
+}
+
+/// Leaves out what flags leave of the file without a meaning, and tells.
+pub fn tell_unused(draft: &mut Draft, path: Option<&Path>, messages: Messages) {
+    for note in draft.leave_unused() {
+        let file = path.map_or(String::new(), |path| format!("{}: ", path.display()));
+        messages.note(&format!("{file}{note}"));
+    }
 }
 
 /// What computes, as results name it.

@@ -62,7 +62,7 @@ impl Merge {
         by.dedup();
         let tallies = plan.complete(&units).map_err(|missing| {
             Failure::input(format!(
-                "{} units are missing, the first of them number {}",
+                "{} units are missing, the first of them number {}; run the parts again",
                 missing.count, missing.first
             ))
         })?;
@@ -94,7 +94,8 @@ fn check_shards(parts: &[(&Path, Contents)]) -> Result<(), Failure> {
             };
             if let Some(difference) = difference {
                 return Err(Failure::input(format!(
-                    "{} does not belong to {}: {difference}",
+                    "{} does not belong to {}: {difference}; name the parts of one run, which differ in \
+                     --shard alone",
                     path.display(),
                     first_path.display()
                 )));
@@ -104,7 +105,7 @@ fn check_shards(parts: &[(&Path, Contents)]) -> Result<(), Failure> {
         }
         if let Some(other) = seen.insert(shard, path) {
             return Err(Failure::input(format!(
-                "part {shard} is there twice: {} and {}",
+                "part {shard} is there twice: {} and {}; leave one of them out",
                 other.display(),
                 path.display()
             )));
@@ -117,17 +118,20 @@ fn check_shards(parts: &[(&Path, Contents)]) -> Result<(), Failure> {
         .take(20)
         .map(|shard| shard.to_string())
         .collect();
-    if missing.is_empty() {
+    let Some(first) = missing.first() else {
         return Ok(());
-    }
-    let more = count - seen.len() as u64 - missing.len() as u64;
-    let more = if more > 0 {
-        format!(" and {more} more")
-    } else {
-        String::new()
+    };
+    let more = match count - seen.len() as u64 - missing.len() as u64 {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let (noun, verb, and_so_on) = match missing.len() {
+        1 => ("part", "is", ""),
+        _ => ("parts", "are", " and so on"),
     };
     Err(Failure::input(format!(
-        "missing: part {}{more}",
+        "{noun} {}{more} {verb} missing; name the files, or compute them by the command of \
+         the other parts with --shard {first}{and_so_on}",
         missing.join(", ")
     )))
 }

@@ -14,6 +14,7 @@ mod power;
 mod progress;
 mod reproduce;
 mod selfcheck;
+mod timings;
 
 use std::path::PathBuf;
 

@@ -144,7 +144,9 @@ impl Reproduce {
             )));
         };
         if !self.populations.is_empty() && !takes_files(name) {
-            return Err(Failure::input(format!("{name} takes no files")));
+            return Err(Failure::input(format!(
+                "{name} takes no files; leave them out (fig4 and figA3 take files)"
+            )));
         }
         Ok(vec![name])
     }
@@ -174,7 +176,7 @@ impl Reproduce {
             let rows = population.rows.confidence.len();
             if rows < 100 {
                 return Err(Failure::input(format!(
-                    "{file} has {rows} rows; subsamples need at least 100"
+                    "{file} has {rows} rows; subsamples need at least 100: name a file with more"
                 )));
             }
             Ok((file.to_owned(), rows))

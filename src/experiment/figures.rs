@@ -3,7 +3,8 @@
 //! Grids are those of the paper where they are known to us; where they are not, they are our own, and
 //! the caption says what was done.
 
-use super::spec::{Command, Draft, Spec, SpecError};
+use super::draft::Draft;
+use super::spec::{Command, Spec, SpecError};
 
 /// A figure: simulations, one for each chart.
 #[derive(Clone, Debug)]

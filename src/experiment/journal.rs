@@ -117,10 +117,13 @@ pub enum JournalError {
         kept: bool,
     },
     /// Another process writes it.
-    #[error("{0} is being written by another run")]
+    #[error("{0} is being written by another run; wait until that ends, or name another --output")]
     Busy(String),
     /// It is something else.
-    #[error("{path} is not the state of a run or a part of one{why}")]
+    #[error(
+        "{path} is not the state of a run or a part of one{why}; those are written by --output with \
+         --shard, and as OUTPUT.partial"
+    )]
     Foreign {
         /// The file.
         path: String,
@@ -128,7 +131,10 @@ pub enum JournalError {
         why: String,
     },
     /// It belongs to another run.
-    #[error("{path} belongs to another run: {difference}")]
+    #[error(
+        "{path} belongs to another run: {difference}; give the flags of that run, or remove the file \
+         to begin anew"
+    )]
     Different {
         /// The file.
         path: String,

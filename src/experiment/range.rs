@@ -17,7 +17,7 @@ pub fn expand(text: &str) -> Result<Vec<String>, String> {
         let values = found.range.values()?;
         if texts.len().saturating_mul(values.len()) > MOST_VALUES {
             return Err(format!(
-                "`{text}` stands for more than {MOST_VALUES} values"
+                "`{text}` stands for more than {MOST_VALUES} values; give its ranges longer steps"
             ));
         }
         texts = texts
@@ -61,7 +61,9 @@ fn find(text: &str) -> Result<Option<Found>, String> {
         }
         let end = dots + 2 + last + 1 + step;
         let decimal = |digits: &str| {
-            Decimal::parse(digits).ok_or_else(|| format!("`{digits}` is no decimal number"))
+            Decimal::parse(digits).ok_or_else(|| format!(
+                    "`{digits}` is no decimal number of at most 15 digits before and 15 behind the point"
+                ))
         };
         let range = Range {
             text: text[start..end].to_owned(),
@@ -115,12 +117,14 @@ impl Range {
         let show = |units: u128| Decimal { units, places }.to_string();
         if (end - start) % step != 0 {
             return Err(format!(
-                "`{text}` does not reach its end: the last value is {}",
+                "`{text}` does not reach its end: the last value is {}; end there, or take another step",
                 show(start + steps * step)
             ));
         }
         if steps >= MOST_VALUES as u128 {
-            return Err(format!("`{text}` has more than {MOST_VALUES} values"));
+            return Err(format!(
+                "`{text}` has more than {MOST_VALUES} values; give it a longer step"
+            ));
         }
         Ok((0..=steps).map(|i| show(start + i * step)).collect())
     }

@@ -83,7 +83,7 @@ impl Population {
             positive: columns.positive.clone(),
             ..input::Options::default()
         };
-        let loaded = input::read(file, &columns)?;
+        let loaded = input::read(file, &columns).map_err(InputError::without_skipping)?;
         let dtype = loaded.batch.dtype();
         let rows = PopulationRows::new(loaded.batch.rows(), 0..loaded.batch.rows().len());
         let mut bits: Vec<u64> = with_words!(loaded.batch.rows(), words => {

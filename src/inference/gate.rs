@@ -1,6 +1,6 @@
 //! The gate: is the calibration error small enough?
 
-use crate::evaluation::{Interval, Verdict};
+use crate::results::{Interval, Verdict};
 
 /// Where `interval` lies beside `limit`, the largest rankECE that is accepted.
 ///

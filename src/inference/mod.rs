@@ -19,6 +19,17 @@ fn n_rank_ece(rank_ece: i128) -> f64 {
     rank_ece as f64 * Q60
 }
 
+/// How far the rounding of confidences can move rankECE of rows whose mean squared residual is `brier`:
+/// 2⁻²⁸ √Brier + 2⁻⁶⁰.
+///
+/// A residual is off by 2⁻³¹ at most, and a tied group's mean residual W by 2⁻³⁰. So the mean product of
+/// neighbours is off by 2⁻²⁹ mean|W| + 2⁻⁶⁰ at most, where mean|W| <= √Brier, and a group's p (1 - p) by
+/// 2⁻³¹: at most 2⁻³⁰ √Brier over all groups, each of which with both labels adds half a row's worth or more
+/// to n · Brier.
+pub fn rounding_of_rank_ece(brier: f64) -> f64 {
+    brier.sqrt() / (1u64 << 28) as f64 + Q60
+}
+
 /// Why nothing can be said at a level `alpha`, if it is no level.
 fn wrong_level(alpha: f64) -> Option<String> {
     (!(alpha > 0.0 && alpha < 1.0))

@@ -87,7 +87,11 @@ impl<'a> Array<'a> {
                 return Err(wrong(format!(
                     "its shape {:?} is not that of a column or a matrix",
                     header.shape()
-                )));
+                ))
+                .remedy(
+                    "Save [n] confidences, [n, 2] confidences with labels, or [n, k] probabilities \
+                     of k classes: np.reshape makes one of them.",
+                ));
             }
         };
         let dtype = header.dtype();
@@ -127,9 +131,9 @@ impl<'a> Array<'a> {
             self.shape
         );
         Err(self.wrong(problem).remedy(if bytes < expected {
-            "The file seems to be cut off."
+            "The file seems to be cut off; write or copy it again."
         } else {
-            "A file holds one array; nothing may follow it."
+            "A file holds one array; save each array to a file of its own, or all to an .npz file."
         }))
     }
 
@@ -188,7 +192,9 @@ impl<'a> Array<'a> {
         };
         match contain(|| source.read(&mut [0])) {
             Ok(0) => Ok(()),
-            Ok(_) => Err(self.wrong("more bytes than its shape takes".to_owned())),
+            Ok(_) => Err(self
+                .wrong("more bytes than its shape takes".to_owned())
+                .remedy("The file may be damaged; write or copy it again.")),
             Err(reason) => {
                 Err(InputError::damaged(self.file, "NumPy", reason).column(self.name.as_str()))
             }
@@ -202,7 +208,9 @@ impl<'a> Array<'a> {
                 "its shape {:?} is not that of one column of labels",
                 self.shape
             );
-            return Err(self.wrong(problem));
+            return Err(self.wrong(problem).remedy(
+                "Save the labels as [n], one for each row: labels.ravel() or .argmax(axis=1).",
+            ));
         }
         match cells(&self.dtype).zip(numbers(&self.dtype)) {
             Some((decode, decode_numbers)) => Ok(ArrayLabels {

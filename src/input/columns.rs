@@ -51,94 +51,52 @@ impl Columns {
                 );
             }
         }
-        let find = |flag: &str, name: &String| {
-            names.iter().position(|other| other == name).ok_or_else(|| {
-                InputError::new(file, format!("there is no column `{name}` ({flag})"))
-                    .column(name.as_str())
-                    .remedy(format!("Columns: {}.", nearest_first(name, names)))
-            })
-        };
-        let named = |flag: &str, name: &Option<String>| {
-            name.as_ref().map(|name| find(flag, name)).transpose()
-        };
+        let names = Names { file, names };
         let confidence_flag = options.confidence_flag();
         let labelled = options.labels_file.is_none() && !options.confidences_only;
+        let named = |flag: &str, name: &Option<String>| {
+            let find = |name| names.find(flag, name);
+            name.as_ref().map(find).transpose()
+        };
         let confidence = named(confidence_flag, &options.confidence)?;
-        let label = if labelled {
-            named("--label", &options.label)?
-        } else {
-            None
+        let label = match labelled {
+            true => named("--label", &options.label)?,
+            false => None,
         };
-        let mut groups = Vec::new();
-        for name in &options.group_by {
-            let place = find("--group-by", name)?;
-            if groups.contains(&place) {
-                return Err(InputError::new(
-                    file,
-                    format!("--group-by names column `{name}` twice"),
-                ));
-            }
-            groups.push(place);
+        if let (Some(place), true) = (confidence, confidence == label) {
+            let problem = format!(
+                "{confidence_flag} and --label both name column `{}`",
+                names.names[place]
+            );
+            return Err(InputError::new(file, problem).remedy(format!(
+                "Give each a column of its own. Columns: {}.",
+                list(names.names)
+            )));
         }
-
-        let guess = |what: &str, flag: &str, usual: &[&str], taken: Option<usize>| {
-            let fits = |&place: &usize| {
-                Some(place) != taken && usual.contains(&names[place].to_ascii_lowercase().as_str())
-            };
-            let candidates: Vec<usize> = (0..names.len()).filter(fits).collect();
-            match candidates[..] {
-                [only] => Ok(only),
-                [] => Err(InputError::new(
-                    file,
-                    format!("no column has a name that is usual for {what}"),
-                )
-                .remedy(format!("Name it with {flag}. Columns: {}.", list(names)))),
-                _ => {
-                    let candidates: Vec<String> = candidates
-                        .iter()
-                        .map(|&place| names[place].clone())
-                        .collect();
-                    Err(InputError::new(
-                        file,
-                        format!("several columns may hold {what}: {}", list(&candidates)),
-                    )
-                    .remedy(format!("Say which one with {flag}.")))
-                }
-            }
+        let confidences = Guess {
+            what: "confidences",
+            flag: confidence_flag,
+            usual: &CONFIDENCE,
         };
-        let guessed =
-            |place: usize, what: &str| format!("column `{}` is read as {what}", names[place]);
         let confidence = match confidence {
             Some(place) => place,
-            None => {
-                let place = guess("confidences", confidence_flag, &CONFIDENCE, label)?;
-                notes.push(guessed(place, "the confidences"));
-                place
-            }
+            None => names.guess(&confidences, label.map(|place| (place, "--label")), notes)?,
+        };
+        let labels = Guess {
+            what: "labels",
+            flag: "--label",
+            usual: &LABEL,
         };
         let label = match label {
-            Some(place) => Some(place),
-            None if !labelled => None,
-            None => {
-                let place = guess("labels", "--label", &LABEL, Some(confidence))?;
-                notes.push(guessed(place, "the labels"));
-                Some(place)
+            None if labelled => {
+                Some(names.guess(&labels, Some((confidence, confidence_flag)), notes)?)
             }
+            label => label,
         };
-        if label == Some(confidence) {
-            return Err(InputError::new(
-                file,
-                format!(
-                    "column `{}` is named as both confidence and label",
-                    names[confidence]
-                ),
-            )
-            .remedy("Give --confidence and --label different columns."));
-        }
         Ok(Columns {
             confidence,
             label,
-            groups,
+            groups: names.groups(&options.group_by, confidence, label)?,
         })
     }
 
@@ -156,6 +114,125 @@ impl Columns {
             groups: self.groups.iter().map(|&column| place(column)).collect(),
         };
         (places, columns)
+    }
+}
+
+/// The names of a file's columns.
+struct Names<'a> {
+    file: &'a str,
+    names: &'a [String],
+}
+
+/// A column that is looked for by its name.
+struct Guess<'a> {
+    /// What it holds.
+    what: &'a str,
+    /// The flag that would name it.
+    flag: &'a str,
+    /// The names that it usually has, in lower case.
+    usual: &'a [&'a str],
+}
+
+impl Names<'_> {
+    /// The place of the column that a flag names.
+    fn find(&self, flag: &str, name: &String) -> Result<usize, InputError> {
+        let place = self.names.iter().position(|other| other == name);
+        place.ok_or_else(|| {
+            InputError::new(self.file, format!("there is no column `{name}` ({flag})"))
+                .column(name.as_str())
+                .remedy(format!("Columns: {}.", nearest_first(name, self.names)))
+        })
+    }
+
+    /// The one column with a usual name, but for the one that is taken; `notes` says which. With the
+    /// taken one comes the flag that names it, if one does.
+    fn guess(
+        &self,
+        guess: &Guess<'_>,
+        taken: Option<(usize, &str)>,
+        notes: &mut Vec<String>,
+    ) -> Result<usize, InputError> {
+        let Guess { what, flag, usual } = guess;
+        let is_usual =
+            |place: usize| usual.contains(&self.names[place].to_ascii_lowercase().as_str());
+        let is_taken = |place: usize| taken.is_some_and(|(other, _)| other == place);
+        let candidates: Vec<usize> = (0..self.names.len())
+            .filter(|&place| is_usual(place) && !is_taken(place))
+            .collect();
+        match (&candidates[..], taken) {
+            (&[only], _) => {
+                notes.push(format!(
+                    "column `{}` is read as the {what}",
+                    self.names[only]
+                ));
+                Ok(only)
+            }
+            ([], Some((place, by))) if is_usual(place) => Err(InputError::new(
+                self.file,
+                format!(
+                    "{by} names column `{}`, which is the only one whose name is usual for {what}",
+                    self.names[place]
+                ),
+            )
+            .remedy(format!(
+                "Name the column of {what} with {flag}, or another with {by}. Columns: {}.",
+                list(self.names)
+            ))),
+            ([], _) => Err(InputError::new(
+                self.file,
+                format!("no column has a name that is usual for {what}"),
+            )
+            .remedy(format!(
+                "Name it with {flag}. Columns: {}.",
+                list(self.names)
+            ))),
+            (several, _) => {
+                let several: Vec<String> = several
+                    .iter()
+                    .map(|&place| self.names[place].clone())
+                    .collect();
+                Err(InputError::new(
+                    self.file,
+                    format!("several columns may hold {what}: {}", list(&several)),
+                )
+                .remedy(format!("Say which one with {flag}.")))
+            }
+        }
+    }
+
+    /// The columns of groups, which are no column that holds something else.
+    fn groups(
+        &self,
+        group_by: &[String],
+        confidence: usize,
+        label: Option<usize>,
+    ) -> Result<Vec<usize>, InputError> {
+        let mut groups = Vec::new();
+        for name in group_by {
+            let place = self.find("--group-by", name)?;
+            let refuse = |problem: &str, remedy: &str| {
+                let problem = format!("--group-by names column `{name}`{problem}");
+                Err(InputError::new(self.file, problem).remedy(remedy))
+            };
+            if place == confidence {
+                return refuse(
+                    ", which holds the confidences",
+                    "Group by another column, or say with --confidence which one holds them.",
+                );
+            }
+            if Some(place) == label {
+                return refuse(
+                    ", which holds the labels",
+                    "Group by another column, or say with --label which one holds them. Among rows of \
+                     one label no probabilities are calibrated.",
+                );
+            }
+            if groups.contains(&place) {
+                return refuse(" twice", "Name it once.");
+            }
+            groups.push(place);
+        }
+        Ok(groups)
     }
 }
 

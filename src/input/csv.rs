@@ -31,7 +31,7 @@ pub(super) fn read(
         let Some(mut block) = blocks.next() else {
             return Err(match blocks.take_failure() {
                 Some(error) => InputError::io(file, &error),
-                None => InputError::new(file, "the file is empty"),
+                None => InputError::empty(file),
             });
         };
         // A block of nothing but empty lines has no header.
@@ -275,7 +275,7 @@ impl<'a, R: Read> Table<'a, R> {
     pub(super) fn open(file: &'a str, source: R, delimiter: u8) -> Result<Self, InputError> {
         let mut reader = decoder(source, delimiter);
         let header = Header::read_from(file, &mut reader, delimiter)?
-            .ok_or_else(|| InputError::new(file, "the file is empty"))?;
+            .ok_or_else(|| InputError::empty(file))?;
         Ok(Table {
             header,
             reader,

@@ -19,7 +19,21 @@ pub struct InputError {
     pub remedy: String,
 }
 
+/// What to do about a missing value, where rows may be left out.
+pub(super) const FILL_IN_OR_SKIP: &str = "Fill it in, or leave such rows out with --skip-missing.";
+
+/// What to do about a missing value, where there is no flag to leave rows out.
+pub(super) const FILL_IN_OR_REMOVE: &str = "Fill it in, or remove the row from the file.";
+
 impl InputError {
+    /// The error for a command that has no `--skip-missing`.
+    pub(crate) fn without_skipping(mut self) -> Self {
+        if self.remedy == FILL_IN_OR_SKIP {
+            self.remedy = FILL_IN_OR_REMOVE.to_owned();
+        }
+        self
+    }
+
     pub(super) fn new(file: &str, problem: impl Into<String>) -> Self {
         InputError {
             file: file.to_owned(),
@@ -52,11 +66,18 @@ impl InputError {
         self
     }
 
+    /// A file without anything in it.
+    pub(super) fn empty(file: &str) -> Self {
+        InputError::new(file, "the file is empty")
+            .remedy("Was it written to the end? A file of predictions has at least one confidence.")
+    }
+
     /// A failure to read at all.
     pub(super) fn io(file: &str, error: &std::io::Error) -> Self {
         match error.kind() {
             std::io::ErrorKind::UnexpectedEof => {
                 InputError::new(file, "the file ends too early; it seems to be cut off")
+                    .remedy("Write or copy it again.")
             }
             _ => InputError::new(file, format!("cannot be read: {error}")),
         }

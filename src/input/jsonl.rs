@@ -1,16 +1,17 @@
 //! JSON Lines: one object on each line.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::io::Read;
 
 use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
-use serde_json::{Map, Value};
 
 use super::blocks::{Blocks, Ends, Sizes};
-use super::cell::{Cell, Reading};
+use super::cell::{Cell, Element, Reading};
 use super::columns::Columns;
 use super::door::Door;
+use super::json_line::{self, Malformed};
 use super::low_bytes::LowBytes;
 use super::pieces::admit_pieces;
 use super::{InputError, Loaded, Options};
@@ -28,18 +29,16 @@ pub(super) fn read(
         let Some(mut block) = blocks.next() else {
             return Err(match blocks.take_failure() {
                 Some(error) => InputError::io(file, &error),
-                None => InputError::new(file, "the file is empty"),
+                None => InputError::empty(file),
             });
         };
         // A block of nothing but blank lines has no object.
         if let Some((line, before)) = first_object(block.text()) {
-            let object: Map<String, Value> =
-                serde_json::from_slice(line).map_err(|error| malformed(file, 1, &error))?;
+            let keys = |line: &[u8]| serde_json::from_slice::<BTreeMap<String, IgnoredAny>>(line);
+            let object = json_line::parse(line, 1, keys)
+                .map_err(|malformed| malformed.explain(file, line))?;
             block.pass(before);
-            break (
-                object.into_iter().map(|(key, _)| key).collect::<Vec<_>>(),
-                block,
-            );
+            break (object.into_keys().collect::<Vec<_>>(), block);
         }
     };
     let mut notes = Vec::new();
@@ -80,34 +79,34 @@ impl Wanted<'_> {
     ) -> Result<(), InputError> {
         let row = door.row();
         let keys = &self.keys;
-        let mut json = serde_json::Deserializer::from_slice(line);
-        Object { keys, room }
-            .deserialize(&mut json)
-            .and_then(|()| json.end())
-            .map_err(|error| malformed(self.file, row, &error))?;
+        let read = json_line::parse(line, row, |line| {
+            let mut json = serde_json::Deserializer::from_slice(line);
+            let object = Object {
+                keys,
+                room: &mut *room,
+            };
+            object.deserialize(&mut json).and_then(|()| json.end())
+        });
+        read.map_err(|malformed| self.malformed(&malformed, line, room))?;
 
         let items = &room.items;
-        let refuse = |key: &str, what: &str| {
-            InputError::new(self.file, format!("{what} cannot be read here"))
-                .row(row)
-                .column(key)
-        };
         let groups_at = 1 + usize::from(self.labelled);
         for (key, item) in std::iter::zip(&keys[groups_at..], &items[groups_at..]) {
             match item {
                 Item::Missing => door.group(None),
-                Item::Cell(cell) => door.group(Some(&cell.to_string())),
+                Item::Cell(cell) => door.group(Some(&self.group_name(*cell, row, key)?)),
                 Item::Text(text) => door.group(Some(text)),
-                Item::Numbers(_) => return Err(refuse(key, "an array")),
-                Item::Other(what) => return Err(refuse(key, what)),
+                Item::Numbers(_) => return Err(self.refuse(row, key, GROUP, "an array")),
+                Item::Other(what) => return Err(self.refuse(row, key, GROUP, what)),
             }
         }
+        let label_key = keys[groups_at - 1];
         let label = match (self.labelled, &items[groups_at - 1]) {
             (false, _) | (_, Item::Missing) => Cell::Missing,
             (_, Item::Cell(cell)) => *cell,
             (_, Item::Text(text)) => Cell::text(text),
-            (_, Item::Numbers(_)) => return Err(refuse(keys[groups_at - 1], "an array")),
-            (_, Item::Other(what)) => return Err(refuse(keys[groups_at - 1], what)),
+            (_, Item::Numbers(_)) => return Err(self.refuse(row, label_key, LABEL, "an array")),
+            (_, Item::Other(what)) => return Err(self.refuse(row, label_key, LABEL, what)),
         };
         match &items[0] {
             Item::Missing => door.admit_missing(label),
@@ -122,11 +121,66 @@ impl Wanted<'_> {
             }
             Item::Text(text) => door.admit(Reading::Text(text), label),
             Item::Numbers(numbers) => door.admit_vector(Some(numbers), label),
-            Item::Other(what) => return Err(refuse(keys[0], what)),
+            Item::Other(what) => return Err(self.refuse(row, keys[0], CONFIDENCE, what)),
         }
         Ok(())
     }
+
+    /// The name of a group whose value is no text: that of the same value in other formats, where 1.0 is
+    /// another text than 1.
+    fn group_name(&self, cell: Cell<'_>, row: u64, key: &str) -> Result<String, InputError> {
+        match cell {
+            Cell::Float(value) if value.abs() >= EXACT && value.fract() == 0.0 => {
+                let problem = format!("the group value {value:?} may have lost digits");
+                Err(InputError::new(self.file, problem)
+                    .row(row)
+                    .column(key)
+                    .remedy("Write so long a number as a text, in quotes."))
+            }
+            Cell::Float(value) => Ok(value.show()),
+            other => Ok(other.to_string()),
+        }
+    }
+
+    /// The error for a value that is nothing of what stands at its key.
+    fn refuse(&self, row: u64, key: &str, role: Role, what: &str) -> InputError {
+        let Role(name, remedy) = role;
+        InputError::new(self.file, format!("{what}, which is no {name}"))
+            .row(row)
+            .column(key)
+            .remedy(remedy)
+    }
+
+    /// The error for a line that cannot be read; it names the key whose value is at fault.
+    fn malformed(&self, malformed: &Malformed, line: &[u8], room: &Room) -> InputError {
+        let error = malformed.explain(self.file, line);
+        match room.reading {
+            Some(place) => error.column(self.keys[place]),
+            None => error,
+        }
+    }
 }
+
+/// Beyond this, 2⁵³, an f64 does not hold every whole number.
+const EXACT: f64 = (1u64 << 53) as f64;
+
+/// What the value of a key stands for, and what it may be.
+#[derive(Clone, Copy)]
+struct Role(&'static str, &'static str);
+
+const CONFIDENCE: Role = Role(
+    "confidence",
+    "A confidence is a number, or an array of numbers, one probability for each class; name the key \
+     that holds it with --confidence.",
+);
+const LABEL: Role = Role(
+    "label",
+    "A label is a number, true, false or a text; name the key that holds it with --label.",
+);
+const GROUP: Role = Role(
+    "group value",
+    "A group value is a number, true, false or a text; name other keys with --group-by.",
+);
 
 /// The lines of a text.
 fn lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
@@ -156,12 +210,6 @@ fn first_object(text: &[u8]) -> Option<(&[u8], usize)> {
     None
 }
 
-fn malformed(file: &str, row: u64, error: &serde_json::Error) -> InputError {
-    InputError::new(file, format!("not a JSON object: {error}"))
-        .row(row)
-        .remedy("Each line holds one whole object, with null for what is missing.")
-}
-
 /// A value of one of the keys looked for.
 #[derive(Clone)]
 enum Item {
@@ -170,7 +218,7 @@ enum Item {
     Text(String),
     Numbers(Vec<f64>),
     /// Something that is neither, in words.
-    Other(&'static str),
+    Other(String),
 }
 
 /// An object of which some keys are wanted; a wanted key may not come twice.
@@ -184,6 +232,8 @@ struct Object<'a> {
 struct Room {
     items: Vec<Item>,
     met: Vec<bool>,
+    /// The key whose value is being read.
+    reading: Option<usize>,
 }
 
 impl<'de> DeserializeSeed<'de> for Object<'_> {
@@ -202,7 +252,12 @@ impl<'de> Visitor<'de> for Object<'_> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
-        let Room { items, met } = self.room;
+        let Room {
+            items,
+            met,
+            reading,
+        } = self.room;
+        *reading = None;
         items.clear();
         items.resize_with(self.keys.len(), || Item::Missing);
         met.clear();
@@ -219,7 +274,9 @@ impl<'de> Visitor<'de> for Object<'_> {
                 )));
             }
             met[place] = true;
+            *reading = Some(place);
             let item = map.next_value::<Item>()?;
+            *reading = None;
             // A column may be a label and a group as well.
             for (also, key) in self.keys.iter().enumerate().skip(place + 1) {
                 if *key == self.keys[place] {
@@ -283,10 +340,11 @@ impl<'de> Visitor<'de> for AnyItem {
     }
 
     fn visit_u64<E: Error>(self, value: u64) -> Result<Item, E> {
-        Ok(Item::Cell(match i64::try_from(value) {
-            Ok(value) => Cell::Integer(value),
-            Err(_) => Cell::Float(value as f64),
-        }))
+        Ok(match i64::try_from(value) {
+            Ok(value) => Item::Cell(Cell::Integer(value)),
+            // With all its digits: it may name a group.
+            Err(_) => Item::Text(value.to_string()),
+        })
     }
 
     fn visit_f64<E: Error>(self, value: f64) -> Result<Item, E> {
@@ -299,27 +357,40 @@ impl<'de> Visitor<'de> for AnyItem {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut array: A) -> Result<Item, A::Error> {
         let mut numbers = Vec::new();
-        let mut only_numbers = true;
+        let mut other = None;
         while let Some(item) = array.next_element::<Item>()? {
-            match item {
-                Item::Missing => numbers.push(f64::NAN),
+            let what = match item {
+                Item::Missing => {
+                    numbers.push(f64::NAN);
+                    continue;
+                }
+                // A bare NaN, or nothing.
+                Item::Text(text) if text.is_empty() => {
+                    numbers.push(f64::NAN);
+                    continue;
+                }
                 Item::Cell(cell) => match cell.number() {
-                    Some(number) => numbers.push(number),
-                    None => only_numbers = false,
+                    Some(number) => {
+                        numbers.push(number);
+                        continue;
+                    }
+                    None => format!("`{cell}`"),
                 },
-                Item::Text(_) | Item::Numbers(_) | Item::Other(_) => only_numbers = false,
-            }
+                Item::Text(text) => format!("the text `{text}`"),
+                Item::Numbers(_) => "an array".to_owned(),
+                Item::Other(what) => what,
+            };
+            other.get_or_insert(what);
         }
-        Ok(if only_numbers {
-            Item::Numbers(numbers)
-        } else {
-            Item::Other("an array of other things than numbers")
+        Ok(match other {
+            None => Item::Numbers(numbers),
+            Some(what) => Item::Other(format!("an array with {what} in it")),
         })
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Item, A::Error> {
         while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
-        Ok(Item::Other("an object"))
+        Ok(Item::Other("an object".to_owned()))
     }
 }
 
@@ -355,8 +426,11 @@ mod tests {
 
     const CONFIDENCES: [&str; 4] = ["0.5", "0.25", "1", "\"0.75\""];
     const VECTORS: [&str; 4] = ["[0.5, 0.5]", "[0.1, 0.9]", "[1, 0]", "[0.7, 0.1]"];
-    const ODD: [&str; 12] = [
+    const ODD: [&str; 15] = [
         "null",
+        "NaN",
+        "Infinity",
+        "[0.5, NaN]",
         "\"NA\"",
         "1.5",
         "-1",

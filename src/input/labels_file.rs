@@ -43,7 +43,8 @@ impl<'a> LabelSource<'a> {
             return Err(InputError::new(
                 &path.to_string_lossy(),
                 "the name of the file is not UTF-8",
-            ));
+            )
+            .remedy("Rename it, or link to it by another name."));
         };
         let failed = |error| InputError::io(file, &error);
         let mut stream = Stream::open(file).map_err(failed)?;
@@ -67,7 +68,7 @@ impl<'a> LabelSource<'a> {
                     first,
                 }
             }
-            Format::Empty => return Err(InputError::new(file, "the file is empty")),
+            Format::Empty => return Err(InputError::empty(file)),
             _ => {
                 return Err(
                     InputError::new(file, "labels cannot be read from this format")

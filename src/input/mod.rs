@@ -18,6 +18,7 @@ mod door;
 mod error;
 mod frame;
 mod group;
+mod json_line;
 mod jsonl;
 mod label;
 mod labels_file;
@@ -38,8 +39,7 @@ pub(crate) use columns::nearest_first;
 pub use error::InputError;
 pub use merge::{Merged, merge};
 
-use crate::evaluation::Reduction;
-use crate::predictions::Batch;
+use crate::predictions::{Batch, Reduction};
 use blocks::Sizes;
 use sniff::{Format, sniff};
 use source::Stream;
@@ -164,8 +164,9 @@ pub fn read(path: &str, options: &Options) -> Result<Loaded, InputError> {
         Format::Parquet => parquet::read(path, stream.into_store().map_err(failed)?, options),
         Format::Npy => npy::read(path, &stream.into_store().map_err(failed)?, options),
         Format::Npz => npz::read(path, &stream.into_store().map_err(failed)?, options),
-        Format::Empty => Err(InputError::new(path, "the file is empty")),
-        Format::Gzip => Err(InputError::new(path, "compressed with gzip twice")),
+        Format::Empty => Err(InputError::empty(path)),
+        Format::Gzip => Err(InputError::new(path, "compressed with gzip twice")
+            .remedy("Decompress it once, with gunzip.")),
         Format::Unknown(what) => Err(InputError::new(
             path,
             format!("not a readable format: {what}"),

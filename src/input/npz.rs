@@ -53,7 +53,8 @@ pub(super) fn read(file: &str, store: &Store, options: &Options) -> Result<Loade
         }
         (None, None) if options.confidences_only => probabilities.load(None, options, notes),
         // Without a file of labels a label column is chosen or it is an error.
-        (None, None) => Err(InputError::new(file, "there are no labels")),
+        (None, None) => Err(InputError::new(file, "there are no labels")
+            .remedy("Name an array of them with --label, or a file with --labels.")),
     }
 }
 

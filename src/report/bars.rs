@@ -2,10 +2,10 @@
 
 use std::io::{self, Write};
 
-use crate::evaluation::{Bin, Binned};
+use crate::results::{Bin, Binned};
 
 use super::columns::{Align, Columns};
-use super::number::{ABSENT, count, signed, with_digits};
+use super::number::{ABSENT, count, gap, with_digits};
 use super::text::LINE;
 
 /// The most lines of bars.
@@ -28,9 +28,7 @@ pub fn write(binned: &Binned, out: &mut impl Write) -> io::Result<()> {
     push(Align::Right, "n", &|b| count(b.n));
     push(Align::Point, "confidence", &|b| number(b.mean_confidence));
     push(Align::Point, "label", &|b| number(b.mean_label));
-    push(Align::Point, "gap", &|b| {
-        b.gap.map_or(ABSENT.to_owned(), |gap| signed(gap, 4))
-    });
+    push(Align::Point, "gap", &|b| gap(b.gap, 4));
     let scale = format!("0{:>SCALE$}", "1");
     push(Align::Left, &scale, &|b| {
         bar(b.mean_label, b.mean_confidence)

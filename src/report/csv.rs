@@ -21,8 +21,8 @@ use std::collections::HashSet;
 use std::io::{self, Write};
 
 use crate::backend::{Closed, Scheme};
-use crate::evaluation::{Binned, Evaluated, Evaluation, Interval, SkceEstimates, TestResult};
 use crate::inference::intervals::IntervalName;
+use crate::results::{Binned, Evaluated, Evaluation, Interval, SkceEstimates, TestResult};
 
 use super::{distinct, reduction_name, ties_name, verdict_name};
 

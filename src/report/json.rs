@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use crate::evaluation::Evaluation;
+use crate::results::Evaluation;
 
 /// Writes one JSON document, indented, with a newline at its end.
 ///

@@ -3,7 +3,8 @@
 use std::io::{self, Write};
 
 use crate::backend::{Closed, Scheme, Ties};
-use crate::evaluation::{Binned, Evaluated, Evaluation, Interval, Reduction, TestResult, Verdict};
+use crate::predictions::Reduction;
+use crate::results::{Binned, Evaluated, Evaluation, Interval, TestResult, Verdict};
 
 pub mod csv;
 pub mod json;
@@ -17,6 +18,7 @@ mod number;
 mod several;
 mod single;
 mod text;
+mod verdict;
 
 /// How results are written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]

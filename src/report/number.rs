@@ -38,6 +38,35 @@ pub fn optional(value: Option<f64>) -> String {
     value.map_or_else(|| ABSENT.to_owned(), significant)
 }
 
+/// The largest gap of a bin that rounding of confidences (to 2⁻³⁰) can make of none, a little rounded up.
+pub const ROUNDING: f64 = 5e-10;
+
+/// As [`optional`], of a mean or root of gaps; `<5e-10` where rounding alone can make it.
+pub fn of_gaps(value: Option<f64>) -> String {
+    above(value, ROUNDING)
+}
+
+/// As [`of_gaps`], of a mean of squared gaps.
+pub fn of_squared_gaps(value: Option<f64>) -> String {
+    above(value, ROUNDING * ROUNDING)
+}
+
+fn above(value: Option<f64>, rounding: f64) -> String {
+    match value {
+        Some(value) if value > 0.0 && value <= rounding => format!("<{}", significant(rounding)),
+        value => optional(value),
+    }
+}
+
+/// The gap of a bin with its sign; 0 where rounding alone can make it.
+pub fn gap(value: Option<f64>, digits: usize) -> String {
+    let text = |value: f64| match value.abs() <= ROUNDING {
+        true => signed(0.0, digits),
+        false => signed(value, digits),
+    };
+    value.map_or(ABSENT.to_owned(), text)
+}
+
 /// With its sign, `+` included.
 pub fn signed(value: f64, digits: usize) -> String {
     let text = with_digits(value, digits);
@@ -137,6 +166,26 @@ mod tests {
         assert_eq!(p_value(1.0), "1");
         assert_eq!(p_equals(0.0), "p < 1e-16");
         assert_eq!(p_equals(0.05), "p = 0.05");
+    }
+
+    #[test]
+    fn what_rounding_can_make_is_told_as_such() {
+        for (value, text, square) in [
+            (0.0, "0", "0"),
+            (3.7e-10, "<5e-10", "3.7e-10"),
+            (6e-10, "6e-10", "6e-10"),
+            (2e-19, "<5e-10", "<2.5e-19"),
+            (0.05, "0.05", "0.05"),
+        ] {
+            assert_eq!(of_gaps(Some(value)), text);
+            assert_eq!(of_squared_gaps(Some(value)), square);
+        }
+        assert_eq!(
+            (of_gaps(None), of_squared_gaps(None)),
+            ("-".to_owned(), "-".to_owned())
+        );
+        let gaps = [Some(3.7e-10), Some(-3.7e-10), Some(-6e-10), None].map(|value| gap(value, 4));
+        assert_eq!(gaps, ["0", "0", "-6e-10", "-"]);
     }
 
     #[test]

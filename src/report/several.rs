@@ -3,10 +3,10 @@
 use std::collections::HashSet;
 use std::io::{self, Write};
 
-use crate::evaluation::{Evaluated, Interval, TestResult};
+use crate::results::{Evaluated, Interval, TestResult};
 
 use super::columns::{Align, Columns};
-use super::number::{ABSENT, count, optional, p_value, percent, significant};
+use super::number::{ABSENT, count, of_gaps, optional, p_value, percent, significant};
 use super::text::write_wrapped;
 use super::text::{LINE, printable, shorten};
 use super::{
@@ -51,7 +51,7 @@ pub fn write(results: &[Evaluated], alpha: f64, out: &mut impl Write) -> io::Res
     }
     if results.iter().any(|r| !r.binned.is_empty()) {
         push(Align::Point, "ece_l1", &|r| {
-            optional(r.binned.first().and_then(|b| b.ece_l1))
+            of_gaps(r.binned.first().and_then(|b| b.ece_l1))
         });
     }
     for name in test_names(results) {
@@ -184,6 +184,13 @@ fn write_remarks(results: &[Evaluated], out: &mut impl Write) -> io::Result<()> 
 
 /// How many results are rejected, and how many would be by chance.
 fn multiplicity(results: &[Evaluated], alpha: f64) -> String {
+    if results
+        .iter()
+        .flat_map(|r| &r.tests)
+        .all(|t| t.reject.is_none())
+    {
+        return "No test could be computed of any result, for the reasons above.".to_owned();
+    }
     let told = test_names(results).into_iter().map(|name| {
         let tests = results.iter().flat_map(|r| &r.tests);
         let decided: Vec<&TestResult> = tests

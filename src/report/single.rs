@@ -2,15 +2,18 @@
 
 use std::io::{self, Write};
 
-use crate::evaluation::{Binned, Evaluated, RankEce, Reduction, SkceEstimates, TestResult};
-use crate::inference::tests_of_calibration::{ErrorScale, TestName};
+use crate::inference::rounding_of_rank_ece;
+use crate::predictions::Reduction;
+use crate::results::{Binned, Evaluated, RankEce, SkceEstimates, TestResult};
 
 use super::columns::{Align, Columns};
 use super::number::{
-    ABSENT, count, counted, optional, p_equals, p_value, percent, significant, with_digits,
+    ABSENT, count, counted, of_gaps, of_squared_gaps, optional, p_value, percent, significant,
+    with_digits,
 };
 use super::text::write_wrapped;
 use super::text::{LINE, printable};
+use super::verdict::verdict;
 use super::{
     bars, binning_name, distinct, interval_for_people, interval_method, part_of_source,
     reduction_name, remarks, test_verdict, ties_name, write_named,
@@ -22,7 +25,7 @@ pub fn write(result: &Evaluated, alpha: f64, out: &mut impl Write) -> io::Result
     writeln!(out, "{}{part}", printable(&result.source))?;
     write_sample(result, out)?;
     writeln!(out)?;
-    write_rank_ece(&result.rank_ece, out)?;
+    write_rank_ece(&result.rank_ece, result.brier, out)?;
     if !result.binned.is_empty() {
         writeln!(out)?;
         write_binned(result, out)?;
@@ -87,7 +90,7 @@ fn write_sample(result: &Evaluated, out: &mut impl Write) -> io::Result<()> {
     Ok(())
 }
 
-fn write_rank_ece(rank_ece: &RankEce, out: &mut impl Write) -> io::Result<()> {
+fn write_rank_ece(rank_ece: &RankEce, brier: Option<f64>, out: &mut impl Write) -> io::Result<()> {
     let ties = ties_name(rank_ece.ties);
     let estimate = optional(rank_ece.estimate);
     fact("rank_ece", &format!("{estimate}, ties {ties}"), out)?;
@@ -101,7 +104,14 @@ fn write_rank_ece(rank_ece: &RankEce, out: &mut impl Write) -> io::Result<()> {
         )?;
     }
     if let Some(estimate) = rank_ece.estimate {
-        let size = if estimate > 0.0 {
+        let rounding = brier.map_or(0.0, rounding_of_rank_ece);
+        let size = if estimate > 0.0 && estimate <= rounding {
+            // The root of what rounding makes would be some 1e-5.
+            format!(
+                "0, as an estimate up to {} may be rounding alone",
+                with_digits(rounding, 2)
+            )
+        } else if estimate > 0.0 {
             format!(
                 "{} = sqrt(rank_ece), the size of miscalibration in units of probability",
                 significant(estimate.sqrt())
@@ -153,15 +163,14 @@ fn write_binned(result: &Evaluated, out: &mut impl Write) -> io::Result<()> {
         "  bins",
         names.map(|name| format!("  {name}")).collect(),
     );
-    let mut push = |header: &str, value: &dyn Fn(&Binned) -> Option<f64>| {
-        let cells = binned.iter().map(|b| optional(value(b))).collect();
-        columns.push(Align::Point, header, cells);
+    let mut push = |header: &str, cell: &dyn Fn(&Binned) -> String| {
+        columns.push(Align::Point, header, binned.iter().map(cell).collect());
     };
-    push("ece_l1", &|b| b.ece_l1);
-    push("ece_rms", &|b| b.ece_rms);
-    push("mce", &|b| b.mce);
-    push("ece_l2", &|b| b.ece_l2);
-    push("ece_l2_debiased", &|b| b.ece_l2_debiased);
+    push("ece_l1", &|b| of_gaps(b.ece_l1));
+    push("ece_rms", &|b| of_gaps(b.ece_rms));
+    push("mce", &|b| of_gaps(b.mce));
+    push("ece_l2", &|b| of_squared_gaps(b.ece_l2));
+    push("ece_l2_debiased", &|b| optional(b.ece_l2_debiased));
     columns.write(out, 0, LINE)?;
     for binned in binned.iter().filter(|binned| !binned.intervals.is_empty()) {
         write_binned_intervals(binned, out)?;
@@ -264,100 +273,4 @@ fn write_tests(tests: &[TestResult], out: &mut impl Write) -> io::Result<()> {
         write_named(&names, text, "  ", out)?;
     }
     Ok(())
-}
-
-/// What labels and tests say of a sample. Labels that are impossible under calibration come first, as
-/// they leave nothing to chance. Then `adaptive`, if it was asked for and is defined, else all tests
-/// together. Never that probabilities are calibrated: no test can say that. Empty if there is nothing
-/// to say.
-pub fn verdict(result: &Evaluated, alpha: f64) -> String {
-    let impossible = match result.impossible_labels {
-        0 => None,
-        1 => Some("1 label contradicts a confidence".to_owned()),
-        rows => Some(format!("{} labels contradict confidences", count(rows))),
-    };
-    let certain = impossible.map(|labels| {
-        format!(
-            "Perfect calibration is impossible, whatever the tests say: {labels} of exactly 0 or 1."
-        )
-    });
-    let tests = &result.tests;
-    let adaptive = tests.iter().find(|t| t.name == TestName::Adaptive.as_str());
-    let of_tests = match adaptive.and_then(|t| Some((t, t.reject?, t.p_value?))) {
-        _ if tests.is_empty() => None,
-        Some((_, false, p)) => {
-            let by = format!("{} {}", TestName::Adaptive, p_equals(p));
-            Some(not_rejected(&by, certain.is_some(), alpha))
-        }
-        Some((test, true, p)) => Some(rejected_by_adaptive(test, p, result.n, alpha)),
-        None => Some(verdict_of_all(tests, certain.is_some(), alpha)),
-    };
-    let sentences: Vec<String> = certain.into_iter().chain(of_tests).collect();
-    sentences.join(" ")
-}
-
-/// No test rejects; `certain`: but labels do.
-fn not_rejected(by: &str, certain: bool, alpha: f64) -> String {
-    let level = with_digits(alpha, 6);
-    if certain {
-        return format!("The tests by themselves do not reject it at level {level} ({by}).");
-    }
-    format!(
-        "No evidence against calibration at level {level} ({by}). This does not show that the \
-         probabilities are calibrated."
-    )
-}
-
-fn rejected_by_adaptive(test: &TestResult, p: f64, n: u64, alpha: f64) -> String {
-    let (level, p) = (with_digits(alpha, 6), p_equals(p));
-    let profile = test.profile.as_deref().unwrap_or_default();
-    let scale = match ErrorScale::of_profile(profile, n) {
-        Some((scale, window)) => {
-            let words = match scale {
-                ErrorScale::Local => "local, of one sign only over short stretches of ranks",
-                ErrorScale::Regional => "regional, of one sign over part of the ranks",
-                ErrorScale::InTheLarge => "in the large, of one sign over much of the ranks",
-            };
-            format!(
-                " The error is {words}: it stands out most in windows of {} of {} ranks.",
-                count(window.into()),
-                count(n)
-            )
-        }
-        None => String::new(),
-    };
-    format!("Calibration is rejected at level {level} (adaptive {p}).{scale}")
-}
-
-fn verdict_of_all(tests: &[TestResult], certain: bool, alpha: f64) -> String {
-    let level = with_digits(alpha, 6);
-    let told = |decision: Option<bool>| -> Vec<String> {
-        let chosen = tests.iter().filter(|t| t.reject == decision);
-        chosen
-            .map(|t| match t.p_value {
-                Some(p) => format!("{} {}", t.name, p_equals(p)),
-                None => t.name.to_owned(),
-            })
-            .collect()
-    };
-    let (rejecting, accepting, undefined) = (told(Some(true)), told(Some(false)), told(None));
-    let by = |tests: &[String]| tests.join(", ");
-    let mut text = match (rejecting.as_slice(), accepting.as_slice()) {
-        ([], []) => "No test is defined for these data.".to_owned(),
-        ([], _) => not_rejected(&by(&accepting), certain, alpha),
-        (_, []) => format!(
-            "Calibration is rejected at level {level} ({}).",
-            by(&rejecting)
-        ),
-        _ => format!(
-            "The tests disagree at level {level}: calibration is rejected by some ({}), but not by \
-             others ({}).",
-            by(&rejecting),
-            by(&accepting)
-        ),
-    };
-    if !undefined.is_empty() && undefined.len() < tests.len() {
-        text.push_str(&format!(" Undefined: {}.", by(&undefined)));
-    }
-    text
 }

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use crate::evaluation::{Evaluation, Verdict};
+use crate::results::{Evaluation, Verdict};
 
 use super::number::{count, significant};
 use super::text::write_wrapped;

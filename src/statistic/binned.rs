@@ -3,9 +3,9 @@
 use super::BinsRule;
 use crate::backend::edges::edge_bits;
 use crate::backend::{BinSums, Binning, Scheme};
-use crate::evaluation::{Bin, Binned};
 use crate::fixed_point::ONE_Q30;
 use crate::predictions::Dtype;
+use crate::results::{Bin, Binned};
 
 /// One unit of Q30.
 const UNIT: f64 = 1.0 / ONE_Q30 as f64;
@@ -19,7 +19,8 @@ pub struct BinnedEstimates {
     pub ece_l2: f64,
     /// √ece_l2.
     pub ece_rms: f64,
-    /// ece_l2 less the variance of the bins' mean labels.
+    /// ece_l2 less the variance of the bins' mean labels; 0 where they differ by no more than rounding can
+    /// make.
     pub ece_l2_debiased: f64,
     /// The largest |gap_j|.
     pub mce: f64,
@@ -48,14 +49,28 @@ impl BinnedEstimates {
                 bias += size * mean_label * (1.0 - mean_label) / (size - 1.0);
             }
         }
+        let ece_l1 = absolute as f64 * UNIT / n;
         let ece_l2 = squares / n;
+        let debiased = ece_l2 - bias / n;
+        let rounding = rounding_of_debiased(ece_l1, ece_l2 + bias / n, filled().count());
         (rows > 0).then(|| BinnedEstimates {
-            ece_l1: absolute as f64 * UNIT / n,
+            ece_l1,
             ece_l2,
             ece_rms: ece_l2.sqrt(),
-            ece_l2_debiased: ece_l2 - bias / n,
+            ece_l2_debiased: if debiased.abs() <= rounding {
+                0.0
+            } else {
+                debiased
+            },
             mce: largest,
         })
+    }
+
+    /// How far apart the rounding of confidences can move two equal estimates of the same rows, in the order
+    /// of [`BinnedEstimates::NAMES`]: a gap is off by half a unit of Q30 at most, and a squared gap by a
+    /// unit times the gap, hence their mean by a unit times `ece_l1`.
+    pub fn rounding_apart(ece_l1: f64) -> [f64; 5] {
+        [UNIT, 2.0 * UNIT * ece_l1, UNIT, 2.0 * UNIT * ece_l1, UNIT]
     }
 
     /// The estimates, in the order of [`BinnedEstimates::NAMES`].
@@ -106,6 +121,13 @@ pub fn ece_l2_of_bins(bins: impl Iterator<Item = (u64, i128)>) -> f64 {
             size * gap * gap
         })
         .fold(0.0, |sum, term| sum + term)
+}
+
+/// How far rounding can move a difference of two sums over bins whose magnitudes add up to `size`: a
+/// confidence is off by half a unit of Q30 at most, hence Σ (n_j/n) gap_j² by a unit times `ece_l1`, and
+/// each term of the sums by some units in the last place.
+fn rounding_of_debiased(ece_l1: f64, size: f64, bins: usize) -> f64 {
+    UNIT * ece_l1 + f64::EPSILON * (bins as f64 + 4.0) * size
 }
 
 /// The number of positives less the sum of confidences, Q30.

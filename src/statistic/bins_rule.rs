@@ -98,7 +98,9 @@ impl FromStr for BinsRule {
 
 /// A rule gave too many bins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("--bins {rule} asks for {bins} bins of {rows} rows; the most is {MOST_BINS}")]
+#[error(
+    "--bins {rule} asks for {bins} bins of {rows} rows; the most is {MOST_BINS}; ask for fewer"
+)]
 pub struct TooManyBins {
     /// The rule.
     pub rule: BinsRule,

@@ -96,3 +96,23 @@ fn replicates_without_null_variance_are_counted_as_undefined() {
         );
     }
 }
+
+/// Confidences that are 0 or 1 to nine digits leave rankECE without a null variance, and `skce-l` alone
+/// with a p-value.
+#[test]
+fn regression_one_test_of_skce_is_no_evidence_for_calibration() {
+    let rows: String = (0..8)
+        .map(|row| format!("1e-1{row},{}\n", row % 3 / 2))
+        .collect();
+    let files = Files::with("p.csv", format!("p,y\n{rows}"));
+    let prose = prose(
+        &files,
+        "p.csv --tests asymptotic,conditional,skce-l --bandwidth 1",
+    );
+    assert!(
+        prose.contains("Only tests of SKCE could be computed"),
+        "{prose}"
+    );
+    assert!(prose.contains("No other test could: every confidence is 0 or 1 (to 9 digits)"));
+    assert!(!prose.contains("No evidence"), "{prose}");
+}

@@ -203,3 +203,68 @@ fn rows_are_counted_without_the_header() {
     csv.push_str("7,1\n");
     refused(csv, "", &["row 70001", "column `p`"]);
 }
+
+/// A flag that takes a column which another was guessed to be gave an error that contradicted itself.
+#[test]
+fn regression_flags_that_want_one_column() {
+    let file = "confidence,label,g\n0.5,1,a\n0.25,0,b\n";
+    let columns = "Columns: `confidence`, `label`, `g`.";
+    refused(
+        file,
+        "--label confidence",
+        &[
+            "--label names column `confidence`",
+            "usual for confidences",
+            "with --confidence",
+            columns,
+        ],
+    );
+    refused(
+        file,
+        "--confidence label",
+        &[
+            "--confidence names column `label`",
+            "usual for labels",
+            "with --label",
+            columns,
+        ],
+    );
+    refused(
+        file,
+        "--confidence g --label g",
+        &["--confidence and --label both name column `g`", columns],
+    );
+    refused(
+        file,
+        "--group-by g,confidence",
+        &[
+            "--group-by names column `confidence`, which holds the confidences",
+            "--confidence",
+        ],
+    );
+    refused(
+        file,
+        "--group-by label",
+        &[
+            "--group-by names column `label`, which holds the labels",
+            "--label",
+        ],
+    );
+    refused(
+        file,
+        "--group-by g,g",
+        &["--group-by names column `g` twice", "once"],
+    );
+    // A name that is taken leaves the others to be found.
+    let files = Files::with("p.csv", "p,score,y\n1,0.5,0.25\n0,0.5,0.75\n");
+    let told = files
+        .evaluate("p.csv --label p --confidence y")
+        .done()
+        .stderr;
+    assert_eq!(told, "");
+    let told = files.evaluate("p.csv --label p").done().stderr;
+    assert!(
+        told.contains("column `score` is read as the confidences"),
+        "{told}"
+    );
+}

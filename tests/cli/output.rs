@@ -270,22 +270,27 @@ fn progress_is_for_terminals() {
 fn timings_go_to_standard_error() {
     let timed = evaluate(&format!("{NFL} --timings --quiet")).done();
     let lines: Vec<&str> = timed.stderr.lines().collect();
-    let stages = [
-        "read",
-        "computed",
-        "sort",
-        "totals",
-        "runs",
-        "neighbours",
-        "bins",
+    let parts = [
+        "started",
+        "read 1882 rows",
+        "computed 1882 rows",
+        "  log loss 1882 rows",
+        "  tests by resampling 1882 rows",
+        "  sums over rows 1882 rows",
+        "  estimates 1882 rows",
+        "  the rest 1882 rows",
+        "    sort 1882 rows",
+        "    totals 1882 rows",
+        "    runs 1882 rows",
+        "    neighbours 1882 rows",
+        "    bins 1882 rows",
+        "wrote",
+        "total",
     ];
-    assert_eq!(lines.len(), stages.len(), "{}", timed.stderr);
-    for (line, stage) in lines.iter().zip(stages) {
-        assert!(
-            line.starts_with(&format!("{stage} 1882 rows in ")),
-            "{line}"
-        );
-        assert!(line.ends_with(" million rows/s"), "{line}");
+    assert_eq!(lines.len(), parts.len(), "{}", timed.stderr);
+    for (line, part) in lines.iter().zip(parts) {
+        assert!(line.starts_with(&format!("{part} in ")), "{line}");
+        assert_eq!(line.ends_with(" million rows/s"), part.ends_with(" rows"));
     }
     assert_eq!(timed.stdout, evaluate(NFL).done().stdout);
 
@@ -295,11 +300,53 @@ fn timings_go_to_standard_error() {
     let arguments = "m.jsonl --reduce class-wise --skip-missing --timings --quiet";
     let timed = files.evaluate(arguments).done();
     assert!(
-        timed.stderr.starts_with("read 3 rows in "),
+        timed.stderr.contains("\nread 3 rows in "),
         "{}",
         timed.stderr
     );
     assert!(timed.stderr.contains("\ncomputed 6 rows in "));
+}
+
+/// Resampling had no line, though it takes most of the time; the lines of a level add up to the one above.
+#[test]
+fn regression_timings_tell_of_resampling_and_add_up() {
+    let flags = "--tests adaptive,skce-u --skce --interval subsample,bootstrap --timings --quiet";
+    let told = evaluate(&format!("{NFL} {flags} --backend cpu"))
+        .done()
+        .stderr;
+    let times: Vec<(usize, &str, f64)> = told
+        .lines()
+        .map(|line| {
+            let (name, time) = line.split_once(" in ").expect("a time");
+            let seconds = time.split(' ').next().expect("a number");
+            let name = name.trim_end_matches(" rows").trim_end_matches(" 1882");
+            let depth = name.len() - name.trim_start().len();
+            (depth, name.trim_start(), seconds.parse().expect("a number"))
+        })
+        .collect();
+    let of = |wanted: &str| {
+        let mut found = times.iter().filter(|(_, name, _)| *name == wanted);
+        let (_, _, seconds) = found
+            .next()
+            .unwrap_or_else(|| panic!("no {wanted} in {told}"));
+        assert!(found.next().is_none());
+        *seconds
+    };
+    let sum = |wanted: usize| -> f64 {
+        let of_depth = times.iter().filter(|(depth, _, _)| *depth == wanted);
+        of_depth.map(|(_, _, seconds)| seconds).sum()
+    };
+    // Times are told to a microsecond.
+    let parts = sum(0) - of("total");
+    assert!(
+        (parts - of("total")).abs() < 0.001 + 0.05 * of("total"),
+        "{told}"
+    );
+    assert!((sum(2) - of("computed")).abs() < 2e-5, "{told}");
+    assert!(sum(4) <= sum(2), "{told}");
+    for stage in ["tests by resampling", "intervals by resampling", "SKCE"] {
+        assert!(of(stage) > 0.0, "{told}");
+    }
 }
 
 #[test]

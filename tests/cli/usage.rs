@@ -245,3 +245,67 @@ fn help_and_version_are_no_errors() {
         concat!("rankece ", env!("CARGO_PKG_VERSION"))
     );
 }
+
+/// A flag cannot unset a key of the file: what the file says for other tests than those of the flags
+/// was an error.
+#[test]
+fn regression_flags_leave_keys_of_the_file_unused() {
+    let files = Files::with(
+        "power.toml",
+        "curve = \"quartic\"\nlaw = \"beta:0.15\"\nn = [50]\nreplicates = 100\n\
+         tests = [\"adaptive\", \"skce-u\"]\nresamples = 19\nkernel = \"laplace\"\n\
+         bandwidth = 0.2\nskce_null = \"wild\"\n",
+    );
+    let run = |arguments: &str| rankece(arguments.split_whitespace()).directory(&files.path("."));
+    let told = run("power power.toml --tests conditional --backend cpu --format json").done();
+    let notes: Vec<&str> = told.stderr.lines().collect();
+    let keys = ["resamples", "kernel", "bandwidth", "skce_null"];
+    assert_eq!(notes.len(), keys.len(), "{}", told.stderr);
+    for (note, key) in notes.iter().zip(keys) {
+        let expected = format!(
+            "note: power.toml: `{key}` is not used: it is for other tests than those of --tests"
+        );
+        assert_eq!(*note, expected);
+    }
+    // The run is that without these keys.
+    let flags = "power --law beta:0.15 --curve quartic --n 50 --replicates 100 --tests conditional";
+    let alone = run(&format!("{flags} --backend cpu --format json")).done();
+    assert_eq!((told.stdout, alone.stderr.as_str()), (alone.stdout, ""));
+
+    // --solve-n looks for the n that the file gives, and --n gives one where the file has it looked for.
+    let solved = run("power power.toml --tests conditional --solve-n 0.5 --backend cpu").done();
+    assert!(
+        solved
+            .stderr
+            .contains("`n` is not used: --solve-n looks for n"),
+        "{}",
+        solved.stderr
+    );
+    files.write(
+        "solve.toml",
+        "curve = \"quartic\"\nsolve_n = 0.5\nreplicates = 100\n",
+    );
+    let grid = run("power solve.toml --n 50 --backend cpu").done();
+    assert!(
+        grid.stderr.contains("`solve_n` is not used: --n gives"),
+        "{}",
+        grid.stderr
+    );
+
+    files.write("cost.toml", "n = [50]\nruns = 1\nresamples = 19\n");
+    let cost = run("cost cost.toml --tests asymptotic --backend cpu").done();
+    assert!(
+        cost.stderr.contains("cost.toml: `resamples` is not used"),
+        "{}",
+        cost.stderr
+    );
+
+    // What flags contradict, and what a file contradicts by itself, are errors as before.
+    run("power power.toml --tests conditional --resamples 9")
+        .refused(&["resamples", "leave it out"]);
+    files.write(
+        "odd.toml",
+        "curve = \"quartic\"\nn = [50]\nresamples = 19\n",
+    );
+    run("power odd.toml").refused(&["resamples", "leave it out"]);
+}

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rankece::backend::Scheme;
-use rankece::evaluation::Evaluation;
 use rankece::report::plot::{self, PlotError};
+use rankece::results::Evaluation;
 use resvg::tiny_skia::Pixmap;
 use resvg::usvg::{self, Node, Rect};
 

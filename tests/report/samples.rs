@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use rankece::backend::gpu::adapters::Adapter;
 use rankece::backend::{Closed, Scheme, Ties};
-use rankece::evaluation::{
-    Adapter, Bin, Binned, Evaluated, Evaluation, Gate, Interval, RankEce, Reduction, TestResult,
-    Verdict,
+use rankece::predictions::{Dtype, Reduction};
+use rankece::results::{
+    Bin, Binned, Evaluated, Evaluation, Gate, Interval, RankEce, TestResult, Verdict,
 };
-use rankece::predictions::Dtype;
 
 /// The example of the article: confidences 0.55, 0.65, 0.85, 0.95, labels 1, 0, 1, 1.
 ///

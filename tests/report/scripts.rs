@@ -1,7 +1,7 @@
 //! JSON and CSV.
 
-use rankece::evaluation::Evaluation;
 use rankece::report::{Format, write};
+use rankece::results::Evaluation;
 use serde_json::Value;
 
 use super::samples::{article, groups, nothing, wavy, with_bins};

@@ -1,7 +1,8 @@
 //! Tables for people.
 
-use rankece::evaluation::Evaluation;
 use rankece::report::Format;
+use rankece::results::{Evaluation, TestResult};
+use rankece::{Options, evaluate_slices};
 
 use super::samples::{article, groups, nothing, test, wavy, with_bins};
 use super::scripts::written;
@@ -78,7 +79,7 @@ fn the_verdict_says_no_more_than_the_tests() {
         "The tests disagree at level 0.05: calibration is rejected by some (asymptotic p = \
          0.00135, conditional p < 1e-16), but not by others (finite-sample p = 0.25)."
     ));
-    assert!(prose(&nothing()).contains("No test is defined for these data."));
+    assert!(prose(&nothing()).contains("No test could be computed: there are no rows."));
     evaluation.results[0].tests.clear();
     assert!(!prose(&evaluation).contains("alibration is"));
 }
@@ -184,7 +185,7 @@ fn a_result_says_what_it_is_a_result_of() {
     result.skipped = 3;
     result.log_loss_clamped = 1;
     result.class = Some(7);
-    result.reduction = rankece::evaluation::Reduction::ClassWise;
+    result.reduction = rankece::predictions::Reduction::ClassWise;
     result.tests[0].note = Some("with many ties it is conservative".to_owned());
     result.tests[1].resamples = Some(9_999);
     let prose = prose(&evaluation);
@@ -265,4 +266,58 @@ fn names_cannot_command_the_terminal() {
     let mut evaluation = article();
     evaluation.results[0].source = "a\u{1b}[2J\nb".to_owned();
     assert!(table(&evaluation).starts_with("a\\u{1b}[2J\\nb\n"));
+}
+
+/// "No evidence against calibration" was said where a test of SKCE alone was defined.
+#[test]
+fn regression_undefined_tests_are_no_evidence_for_anything() {
+    let undefined = |name, why: &str| TestResult {
+        statistic: None,
+        threshold: None,
+        p_value: None,
+        reject: None,
+        undefined: Some(why.to_owned()),
+        ..test(name, 0.0, 0.0, 0.0, false)
+    };
+    let mut evaluation = article();
+    evaluation.results[0].tests = vec![
+        undefined("conditional", "nothing varies"),
+        undefined("adaptive", "nothing varies"),
+        undefined("ks", "it has no variance"),
+    ];
+    let all = prose(&evaluation);
+    assert!(all.contains("No test could be computed: nothing varies; it has no variance."));
+    let skce = [
+        test("skce-l", 0.5, 1.644854, 0.3085, false),
+        test("skce-u", 0.5, 0.0, 0.5, false),
+    ];
+    evaluation.results[0].tests.extend(skce);
+    let kernels = prose(&evaluation);
+    assert!(kernels.contains(
+        "Only tests of SKCE could be computed, and do not reject calibration at level 0.05 (skce-l p = \
+         0.3085, skce-u p = 0.5). No other test could: nothing varies; it has no variance."
+    ));
+    assert!(!all.contains("No evidence") && !kernels.contains("No evidence"));
+    // By themselves they were what was asked for.
+    evaluation.results[0].tests.drain(..3);
+    assert!(prose(&evaluation).contains("No evidence against calibration at level 0.05 (skce-l"));
+
+    let mut evaluation = groups(3);
+    for result in &mut evaluation.results {
+        result.tests = vec![undefined("adaptive", "nothing varies")];
+    }
+    assert!(prose(&evaluation).contains("No test could be computed of any result"));
+}
+
+/// Five rows of confidence 0.4, one of them positive: n·rankECE = 4·0.2² - 0.2·0.8 = 0. In fixed point it is
+/// 4e-11, whose root was told as a miscalibration of 6e-6.
+#[test]
+fn regression_the_root_of_rounding_is_no_miscalibration() {
+    let labels = [true, false, false, false, false];
+    let result = evaluate_slices(&[0.4; 5], &labels, &Options::default()).expect("the CPU");
+    let estimate = result.rank_ece.estimate.expect("there are rows");
+    assert!(estimate > 0.0 && estimate < 1e-10, "{estimate:e}");
+    let mut evaluation = article();
+    evaluation.results = vec![result];
+    assert!(prose(&evaluation).contains("root mean square 0, as an estimate up to 1.7e-9 may be"));
 }

@@ -2,7 +2,17 @@
 
 use wgpu::DeviceType;
 
-use crate::evaluation::Adapter;
+/// A graphics adapter.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct Adapter {
+    /// Its name.
+    pub name: String,
+    /// Its driver, with version.
+    pub driver: String,
+    /// What kind it is: `discrete`, `integrated`, `virtual`, `cpu` (software) or `other`.
+    #[serde(rename = "type")]
+    pub kind: &'static str,
+}
 
 /// An adapter with what matters of it.
 #[derive(Clone, Debug)]

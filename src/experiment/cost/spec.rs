@@ -2,8 +2,9 @@
 
 use serde::Serialize;
 
+use crate::experiment::draft::Draft;
 use crate::experiment::point::Source;
-use crate::experiment::spec::{Draft, SpecError};
+use crate::experiment::spec::SpecError;
 use crate::inference::tests_of_calibration::TestName;
 use crate::resampling::default_resamples;
 use crate::statistic::skce;
@@ -69,7 +70,7 @@ impl CostSpec {
         let one = |key: &str, values: Vec<String>| match <[String; 1]>::try_from(values) {
             Ok([value]) => Ok(value),
             Err(values) => Err(SpecError::new(format!(
-                "cost takes one {key}, but there are {}",
+                "cost takes one {key}, but there are {}; name one",
                 values.len()
             ))),
         };

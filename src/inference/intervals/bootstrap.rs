@@ -1,24 +1,29 @@
 //! Percentile intervals of estimates from rows drawn with replacement.
 
 use super::interval;
-use crate::evaluation::Interval;
 use crate::inference::wrong_level;
+use crate::results::Interval;
 
 /// The name of the method in `--interval` and in results.
 pub const BOOTSTRAP: &str = "bootstrap";
+
+/// Estimates that are less apart, as a part of the largest, are the same but for the rounding of their
+/// sums.
+const SAME: f64 = 1e-12;
 
 /// The interval between the k-th smallest and the k-th largest of the estimates from B resamples, with
 /// k = ⌊(B+1) α/2⌋.
 ///
 /// Undefined if k is 0, as then there are too few resamples to have such a percentile, or if all
-/// estimates are equal. Estimates are numbers. Source: Davison & Hinkley, "Bootstrap Methods and their
+/// estimates are equal but for rounding, where `rounding` is how far that of confidences can move one from
+/// another. Estimates are numbers. Source: Davison & Hinkley, "Bootstrap Methods and their
 /// Application" (1997), section 5.3.1.
-pub fn percentile(mut estimates: Vec<f64>, alpha: f64) -> Interval {
+pub fn percentile(mut estimates: Vec<f64>, rounding: f64, alpha: f64) -> Interval {
     let resamples = estimates.len();
     estimates.sort_unstable_by(f64::total_cmp);
     Interval {
         resamples: Some(resamples as u64),
-        ..interval(BOOTSTRAP, alpha, ends(&estimates, alpha))
+        ..interval(BOOTSTRAP, alpha, ends(&estimates, rounding, alpha))
     }
 }
 
@@ -32,7 +37,7 @@ pub fn undefined(why: String, alpha: f64) -> Interval {
     interval(BOOTSTRAP, alpha, Err(why))
 }
 
-fn ends(ascending: &[f64], alpha: f64) -> Result<(f64, f64), String> {
+fn ends(ascending: &[f64], rounding: f64, alpha: f64) -> Result<(f64, f64), String> {
     if let Some(reason) = wrong_level(alpha) {
         return Err(reason);
     }
@@ -48,7 +53,15 @@ fn ends(ascending: &[f64], alpha: f64) -> Result<(f64, f64), String> {
         ));
     };
     match (ascending.get(below), ascending.get(above)) {
-        (Some(lower), Some(upper)) if ascending.first() != ascending.last() => Ok((*lower, *upper)),
+        (Some(lower), Some(upper)) if differ(ascending, rounding) => Ok((*lower, *upper)),
         _ => Err("all resamples have the same estimate, so that it has no spread".into()),
     }
+}
+
+/// Whether some values differ by more than rounding: of what they are made of, or of their sums.
+fn differ(ascending: &[f64], rounding: f64) -> bool {
+    let (Some(least), Some(largest)) = (ascending.first(), ascending.last()) else {
+        return false;
+    };
+    largest - least > rounding.max(SAME * least.abs().max(largest.abs()))
 }

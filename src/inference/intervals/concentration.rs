@@ -2,8 +2,8 @@
 
 use super::{IntervalName, interval};
 use crate::backend::SegmentSums;
-use crate::evaluation::Interval;
 use crate::inference::{n_rank_ece, wrong_level};
+use crate::results::Interval;
 
 /// rankECE ± √(81 log(2/α) / (32 n)). \[CB26 Prop. 2.1\]
 ///

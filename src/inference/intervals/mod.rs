@@ -9,7 +9,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use crate::backend::{SegmentSums, Ties};
-use crate::evaluation::Interval;
+use crate::results::Interval;
 
 pub use bootstrap::{BOOTSTRAP, no_rows, percentile, undefined};
 pub use concentration::concentration;

@@ -2,8 +2,8 @@
 
 use super::{IntervalName, interval};
 use crate::backend::SegmentSums;
-use crate::evaluation::Interval;
 use crate::inference::{Q58, n_rank_ece, normal, wrong_level};
+use crate::results::Interval;
 
 /// The largest value of r² + 4s² for r = g - z and s² = g(1-g) with z and g in \[0, 1\]: it is reached
 /// for z = 0, g = 2/3 and for z = 1, g = 1/3.

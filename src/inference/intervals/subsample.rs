@@ -2,8 +2,8 @@
 
 use super::{IntervalName, interval};
 use crate::backend::{SegmentSums, Ties};
-use crate::evaluation::Interval;
-use crate::inference::{Q60, n_rank_ece, normal, wrong_level};
+use crate::inference::{Q60, n_rank_ece, normal, rounding_of_rank_ece, wrong_level};
+use crate::results::Interval;
 use crate::statistic::integer_cube_root;
 
 /// Subsamples of one sample, reduced.
@@ -30,8 +30,8 @@ pub fn subsample_rows(n: u32) -> u32 {
 /// Dette & Kroll, "A Simple Bootstrap for Chatterjee's Rank Correlation", Biometrika 112 (2025), for
 /// why fewer rows than n must be drawn.
 ///
-/// Undefined if n < 4, if there are fewer than two subsamples or all have one estimate, or if ties were
-/// not averaged though there are any.
+/// Undefined if n < 4, if there are fewer than two subsamples or their estimates differ by no more than
+/// rounding can make ([`rounding_of_rank_ece`]), or if ties were not averaged though there are any.
 pub fn subsample(
     sums: &SegmentSums,
     subsamples: Option<&SubsampleEstimates>,
@@ -86,12 +86,12 @@ fn ends(
     };
     let mean = estimates().sum::<f64>() / count;
     let squares: f64 = estimates().map(|e| (e - mean) * (e - mean)).sum();
-    let equal = subsamples
-        .n_rank_ece
-        .windows(2)
-        .all(|pair| pair[0] == pair[1]);
-    if equal {
-        return Err("all subsamples have the same rankECE, so that it has no spread".into());
+    let range = estimates().fold(f64::MIN, f64::max) - estimates().fold(f64::MAX, f64::min);
+    if range <= rounding_of_rank_ece(sums.brier as f64 * Q60 / n) {
+        return Err(
+            "all subsamples have the same rankECE but for rounding, so that it has no spread"
+                .into(),
+        );
     }
     let spread = (squares / (count - 1.0)).sqrt();
     let z = normal::upper_quantile(alpha / 2.0);

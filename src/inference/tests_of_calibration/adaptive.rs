@@ -1,7 +1,7 @@
 //! `adaptive`: sums over windows of ranks of every width at once.
 
 use super::Undefined;
-use crate::evaluation::WindowSum;
+use crate::results::WindowSum;
 
 /// Statistics of exchangeable samples that are less apart count as equal.
 const EQUAL: f64 = 1e-6;

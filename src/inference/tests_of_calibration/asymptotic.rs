@@ -2,8 +2,8 @@
 
 use super::{Decision, Level, TestName, TestSums, Undefined, enough_rows, normal_decision, result};
 use crate::backend::{SegmentSums, Ties};
-use crate::evaluation::TestResult;
 use crate::inference::{Q66, normal};
+use crate::results::TestResult;
 
 /// T = √n rankECE / √((1/n) Σ Z_i² (1-Z_i)²), which rejects above z_{1-α}. \[CB26 Cor. 3.1\]
 ///

@@ -2,8 +2,8 @@
 
 use super::{Decision, Level, TestName, TestSums, Undefined, enough_rows, normal_decision, result};
 use crate::backend::{SegmentSums, Ties};
-use crate::evaluation::TestResult;
 use crate::inference::{Q66, normal};
+use crate::results::TestResult;
 
 /// T = n·rankECE / √Var(n·rankECE | Z) under H0, which rejects above z_{1-α}.
 ///

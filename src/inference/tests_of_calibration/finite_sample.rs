@@ -2,8 +2,8 @@
 
 use super::{Decision, Level, TestName, TestSums, Undefined, enough_rows, n_rank_ece, result};
 use crate::backend::SegmentSums;
-use crate::evaluation::TestResult;
 use crate::inference::Q66;
+use crate::results::TestResult;
 
 /// Rejects when n·rankECE > t(s_1) + t(s_2), t(s) = L/3 + √(L²/9 + 2sL), L = log(2/α), with s_1 and
 /// s_2 the sums of v_(i) v_(i+1) over odd and even i. \[CB26 Prop. 3.4\], *reconstructed*.

@@ -1,6 +1,6 @@
 //! Labels that perfect calibration rules out.
 
-use crate::evaluation::TestResult;
+use crate::results::TestResult;
 
 /// Tells of `rows` labels that contradict a confidence of exactly 0 or 1 in the reason of every
 /// undefined test, so that nobody takes a test that cannot be computed for a lack of evidence.

@@ -8,8 +8,8 @@ use super::{TestName, Undefined};
 use crate::backend::resamples::{
     ResampleSums, Statistics, TiedGroups, residual_size, sums_of_labels, windows,
 };
-use crate::evaluation::WindowSum;
 use crate::inference::{Q60, n_rank_ece, normal};
+use crate::results::WindowSum;
 
 /// What such a test says of a sample.
 #[derive(Clone, Debug, PartialEq)]

@@ -19,7 +19,7 @@ mod walk;
 use std::fmt;
 
 use crate::backend::{SegmentSums, Ties};
-use crate::evaluation::TestResult;
+use crate::results::TestResult;
 
 pub use adaptive::{Adaptive, AdaptiveResult};
 pub use asymptotic::asymptotic;

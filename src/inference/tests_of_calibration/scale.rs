@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::evaluation::WindowSum;
+use crate::results::WindowSum;
 
 /// Over how many ranks residuals have one sign: where the standardised window sums are largest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

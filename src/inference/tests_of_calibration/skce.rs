@@ -2,8 +2,8 @@
 
 use super::{Level, TestName, Undefined};
 use crate::backend::kernels::SkceNull;
-use crate::evaluation::TestResult;
 use crate::inference::normal;
+use crate::results::TestResult;
 use crate::statistic::skce::{NoBandwidth, Skce};
 
 /// A test before it is held against a level.

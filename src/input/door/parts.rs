@@ -1,6 +1,7 @@
 //! Doors of parts of a file, and how what entered there comes together.
 
-use super::{Door, MOST_RESERVED, Range};
+use super::range::Range;
+use super::{Door, MOST_RESERVED};
 use crate::input::cell::Element;
 
 impl<'a, C: Element> Door<'a, C> {

@@ -1,8 +1,9 @@
 //! The picture of one result.
 
-use crate::evaluation::{Binned, Evaluated, Evaluation, Reduction};
+use crate::predictions::Reduction;
+use crate::results::{Binned, Evaluated, Evaluation};
 
-use super::super::number::{counted, p_equals, percent, significant};
+use super::super::number::{counted, of_gaps, p_equals, percent, significant};
 use super::super::text::printable;
 use super::super::{
     binning_name, interval_for_people, part_of_source, provenance, reduction_name, ties_name,
@@ -129,7 +130,9 @@ fn paragraphs(
         ". rank_ece {}{interval}, ties {}. ece_l1 {} with {}.",
         defined(rank_ece.estimate),
         ties_name(rank_ece.ties),
-        defined(binned.ece_l1),
+        binned
+            .ece_l1
+            .map_or(defined(None), |value| of_gaps(Some(value))),
         binning_name(binned)
     );
     let tests: Vec<String> = result

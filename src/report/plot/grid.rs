@@ -1,6 +1,6 @@
 //! One picture of several results: small diagrams on the same axes.
 
-use crate::evaluation::{Binned, Evaluated, Evaluation};
+use crate::results::{Binned, Evaluated, Evaluation};
 
 use super::super::number::{count, counted, with_digits};
 use super::super::text::printable;

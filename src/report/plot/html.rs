@@ -1,8 +1,10 @@
 //! A page with a picture and its numbers, which refers to nothing outside itself.
 
-use crate::evaluation::{Binned, Evaluated, Evaluation};
+use crate::results::{Binned, Evaluated, Evaluation};
 
-use super::super::number::{ABSENT, count, optional, p_value, percent, signed, significant};
+use super::super::number::{
+    ABSENT, count, gap, of_gaps, of_squared_gaps, optional, p_value, percent, significant,
+};
 use super::super::text::printable;
 use super::super::{
     binning_name, interval_for_people, part_of_source, provenance, reduction_name, test_verdict,
@@ -125,15 +127,14 @@ fn push_result(page: &mut String, result: &Evaluated) {
 fn push_binned(page: &mut String, binned: &Binned) {
     let name = binning_name(binned);
     let header = ["", "ece_l1", "ece_rms", "mce", "ece_l2", "ece_l2_debiased"];
-    let values = [
-        binned.ece_l1,
-        binned.ece_rms,
-        binned.mce,
-        binned.ece_l2,
-        binned.ece_l2_debiased,
+    let row = vec![
+        "estimate".to_owned(),
+        of_gaps(binned.ece_l1),
+        of_gaps(binned.ece_rms),
+        of_gaps(binned.mce),
+        of_squared_gaps(binned.ece_l2),
+        optional(binned.ece_l2_debiased),
     ];
-    let mut row = vec!["estimate".to_owned()];
-    row.extend(values.map(optional));
     push_table(page, &name, &header, [row]);
     let header = ["from", "to", "rows", "mean confidence", "mean label", "gap"];
     let rows = binned.table.iter().map(|bin| {
@@ -143,7 +144,7 @@ fn push_binned(page: &mut String, binned: &Binned) {
             count(bin.n),
             optional(bin.mean_confidence),
             optional(bin.mean_label),
-            bin.gap.map_or(ABSENT.to_owned(), |gap| signed(gap, 6)),
+            gap(bin.gap, 6),
         ]
     });
     push_table(page, &format!("Bins: {name}"), &header, rows);

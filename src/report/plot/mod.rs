@@ -3,7 +3,7 @@
 use std::io;
 use std::path::Path;
 
-use crate::evaluation::Evaluation;
+use crate::results::Evaluation;
 
 mod canvas;
 mod consistency;

@@ -2,7 +2,7 @@
 
 use plotters::style::RGBColor;
 
-use crate::evaluation::{Bin, Binned};
+use crate::results::{Bin, Binned};
 
 use super::super::number::count;
 use super::PlotError;

@@ -1,6 +1,6 @@
 //! The profile of `adaptive`: at which scale of ranks errors live.
 
-use crate::evaluation::WindowSum;
+use crate::results::WindowSum;
 
 use super::super::number::count;
 use super::PlotError;

@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use crate::backend::gpu::adapters::Adapter;
 use crate::backend::kernels::{Kernel, SkceNull};
 use crate::backend::{Closed, Scheme, Ties};
-use crate::predictions::Dtype;
+use crate::predictions::{Dtype, Reduction};
 
 /// All results of one run.
 #[derive(Clone, Debug, Serialize)]
@@ -30,18 +31,6 @@ pub struct Evaluation {
     pub results: Vec<Evaluated>,
 }
 
-/// A graphics adapter.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Adapter {
-    /// Its name.
-    pub name: String,
-    /// Its driver, with version.
-    pub driver: String,
-    /// What kind it is: `discrete`, `integrated`, `virtual`, `cpu` (software) or `other`.
-    #[serde(rename = "type")]
-    pub kind: &'static str,
-}
-
 /// The gate of a whole run.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Gate {
@@ -61,18 +50,6 @@ pub enum Verdict {
     Undecided,
     /// The interval's lower end is above the limit.
     Exceeds,
-}
-
-/// How predictions became confidences.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Reduction {
-    /// They were confidences.
-    Binary,
-    /// The largest probability, and whether its class is right.
-    TopLabel,
-    /// One class against the rest.
-    ClassWise,
 }
 
 /// Everything about one sample.
