@@ -977,6 +977,85 @@ fn files_of_many_blocks_read_row_by_row() {
     );
 }
 
+/// Large enough for several pieces in every way that tables are cut.
+#[test]
+fn tables_of_many_pieces_read_row_by_row() {
+    let rows = 600_000;
+    let confidences: Vec<f64> = (0..rows)
+        .map(|row| (row * 7919 % 10_007) as f64 / 10_007.0)
+        .collect();
+    let labels: Vec<bool> = (0..rows).map(|row: usize| row.is_multiple_of(3)).collect();
+    let groups: Vec<&str> = (0..rows).map(|row| ["b", "a"][row % 2]).collect();
+    let table = |confidences: &[f64]| {
+        record_batch(vec![
+            ("g", Arc::new(StringArray::from(groups.clone()))),
+            ("p", Arc::new(Float64Array::from(confidences.to_vec()))),
+            ("y", Arc::new(BooleanArray::from(labels.clone()))),
+        ])
+    };
+    let parquet = |batch: &RecordBatch, row_group: usize| {
+        let properties = parquet::file::properties::WriterProperties::builder()
+            .set_max_row_group_row_count(Some(row_group))
+            .build();
+        let mut bytes = Vec::new();
+        let mut writer =
+            parquet::arrow::ArrowWriter::try_new(&mut bytes, batch.schema(), Some(properties))
+                .unwrap();
+        writer.write(batch).unwrap();
+        writer.close().unwrap();
+        bytes
+    };
+    let arrow = |batch: &RecordBatch, rows: usize| {
+        let mut bytes = Vec::new();
+        let mut writer =
+            arrow_ipc::writer::StreamWriter::try_new(&mut bytes, &batch.schema()).unwrap();
+        for start in (0..batch.num_rows()).step_by(rows) {
+            let rows = rows.min(batch.num_rows() - start);
+            writer.write(&batch.slice(start, rows)).unwrap();
+        }
+        writer.finish().unwrap();
+        drop(writer);
+        bytes
+    };
+    let files = |confidences: &[f64]| {
+        let batch = table(confidences);
+        [
+            parquet(&batch, rows),
+            parquet(&batch, 50_000),
+            arrow(&batch, rows),
+            arrow(&batch, 10_000),
+        ]
+    };
+    let grouped = Options {
+        group_by: vec!["g".to_owned()],
+        ..options()
+    };
+    let of_group = |first: usize| (first..rows).step_by(2);
+    let order: Vec<usize> = of_group(1).chain(of_group(0)).collect();
+    let pick = |order: &[usize]| {
+        let confidences: Vec<f64> = order.iter().map(|&row| confidences[row]).collect();
+        let labels: Vec<bool> = order.iter().map(|&row| labels[row]).collect();
+        Batch::from_slices(&confidences, &labels).unwrap()
+    };
+    let (in_order, by_group) = (pick(&(0..rows).collect::<Vec<_>>()), pick(&order));
+    for file in files(&confidences) {
+        let loaded = load_text("t", &file, &options()).unwrap();
+        assert_eq!(loaded.batch, in_order);
+        let loaded = load_text("t", &file, &grouped).unwrap();
+        assert_eq!(loaded.batch.rows(), by_group.rows());
+        assert_eq!(loaded.batch.offsets(), [0, rows / 2, rows]);
+    }
+    // Of several wrong rows the first is told.
+    let mut wrong = confidences.clone();
+    wrong[444_444] = 1.5;
+    wrong[444_445] = f64::NAN;
+    wrong[599_999] = -0.5;
+    for file in files(&wrong) {
+        let message = refusal("t", &file, &options());
+        assert_says(&message, &["row 444445, column `p`", "confidence 1.5"]);
+    }
+}
+
 #[test]
 fn columns_are_guessed_or_asked_for() {
     let refuse =

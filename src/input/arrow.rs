@@ -1,30 +1,43 @@
-//! Arrow record batches, from Arrow IPC files and streams and (see `parquet`) Parquet files.
+//! Arrow IPC files and streams.
 
 use std::io::Read;
 
-use arrow_array::cast::AsArray;
-use arrow_array::types::{ArrowPrimitiveType, Float16Type, Float32Type, Float64Type, Int64Type};
-use arrow_array::{Array, ArrayRef, BooleanArray, PrimitiveArray, RecordBatch, StringArray};
-use arrow_cast::{CastOptions, cast_with_options};
-use arrow_schema::{DataType, Field, Schema};
+use arrow_array::{Array, RecordBatch};
+use arrow_schema::DataType;
+use rayon::prelude::*;
 
-use super::arrow_messages::Messages;
-use super::cell::{Cell, Element, Reading};
-use super::columns::Columns;
-use super::contain::contain;
-use super::door::{Door, number};
+use super::arrow_messages::{Encoded, Messages};
+use super::frame::{Frame, Piece, choose, is_text};
 use super::{InputError, Loaded, Options};
 
 /// The format, for messages.
 const FORMAT: &str = "Arrow";
 
+/// How much of a file there is at a time.
+#[derive(Clone, Copy)]
+struct Sizes {
+    /// The most rows of a piece: what one thread reads at a time.
+    piece: usize,
+    /// Rows for each thread that are in memory at a time, twice, but for the rest of a record batch.
+    rows: usize,
+    /// The same in bytes, as they are in the file.
+    bytes: usize,
+}
+
+const USUAL: Sizes = Sizes {
+    piece: 1 << 16,
+    rows: 1 << 18,
+    bytes: 1 << 22,
+};
+
 /// Reads an Arrow IPC file, which is a stream with a footer.
 pub(super) fn read_file(
     file: &str,
-    source: impl Read,
+    source: impl Read + Send,
     options: &Options,
 ) -> Result<Loaded, InputError> {
-    let (mut messages, loaded) = read_messages(file, Messages::open_file(source), options)?;
+    let opened = Messages::open_file(source);
+    let (mut messages, loaded) = read_messages(file, opened, options, USUAL)?;
     messages
         .check_footer()
         .map_err(|reason| InputError::damaged(file, FORMAT, reason))?;
@@ -34,10 +47,10 @@ pub(super) fn read_file(
 /// Reads an Arrow IPC stream.
 pub(super) fn read_stream(
     file: &str,
-    source: impl Read,
+    source: impl Read + Send,
     options: &Options,
 ) -> Result<Loaded, InputError> {
-    let (messages, mut loaded) = read_messages(file, Messages::open(source), options)?;
+    let (messages, mut loaded) = read_messages(file, Messages::open(source), options, USUAL)?;
     if !messages.has_end_marker() {
         loaded
             .notes
@@ -46,312 +59,213 @@ pub(super) fn read_stream(
     Ok(loaded)
 }
 
-fn read_messages<R: Read>(
+fn read_messages<R: Read + Send>(
     file: &str,
     opened: Result<Messages<R>, String>,
     options: &Options,
+    sizes: Sizes,
 ) -> Result<(Messages<R>, Loaded), InputError> {
-    let mut messages = opened.map_err(|reason| InputError::damaged(file, FORMAT, reason))?;
+    let damaged = |reason| InputError::damaged(file, FORMAT, reason);
+    let mut messages = opened.map_err(damaged)?;
     let schema = messages.schema();
     let mut notes = Vec::new();
+    let (places, columns) = choose(file, &schema, options, &mut notes)?.alone();
+    let schema = schema
+        .project(&places)
+        .map_err(|error| damaged(error.to_string()))?;
     let frame = Frame {
         file,
         format: FORMAT,
-        columns: choose(file, &schema, options, &mut notes)?,
+        columns,
         rows: 0,
     };
-    let batches = std::iter::from_fn(|| messages.next().transpose());
-    let loaded = frame.read(&schema, batches, options, notes)?;
+    let rounds = || {
+        let batches = next_round(&mut messages, sizes);
+        if batches.is_empty() {
+            return None;
+        }
+        let decoded = batches
+            .into_par_iter()
+            .with_max_len(1)
+            .map(|batch| batch?.decode(&places))
+            .collect::<Vec<_>>();
+        let pieces = decoded
+            .into_iter()
+            .flat_map(|batch| cut(batch, sizes.piece));
+        Some(pieces.collect())
+    };
+    let loaded = frame.read(&schema, rounds, options, notes)?;
     Ok((messages, loaded))
 }
 
-/// The columns of a schema that are read.
-pub(super) fn choose(
-    file: &str,
-    schema: &Schema,
-    options: &Options,
-    notes: &mut Vec<String>,
-) -> Result<Columns, InputError> {
-    Columns::choose(file, &names(schema), options, notes)
-}
-
-fn names(schema: &Schema) -> Vec<String> {
-    let fields = schema.fields().iter();
-    fields.map(|field| field.name().clone()).collect()
-}
-
-/// A file of record batches.
-pub(super) struct Frame<'a> {
-    pub(super) file: &'a str,
-    pub(super) format: &'a str,
-    /// Columns by their places in the record batches.
-    pub(super) columns: Columns,
-    /// How many rows will come, 0 if that is unknown.
-    pub(super) rows: u64,
-}
-
-/// How a column of confidences is read.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Shape {
-    Numbers,
-    Texts,
-    Vectors,
-}
-
-impl Frame<'_> {
-    /// Reads record batches of the given schema. Confidences keep their floating-point type;
-    /// whole numbers, booleans and decimals are read as f64.
-    pub(super) fn read(
-        &self,
-        schema: &Schema,
-        batches: impl Iterator<Item = Result<RecordBatch, String>>,
-        options: &Options,
-        notes: Vec<String>,
-    ) -> Result<Loaded, InputError> {
-        let field = schema.field(self.columns.confidence);
-        let (shape, element) = match unpacked(field.data_type()) {
-            DataType::List(item)
-            | DataType::LargeList(item)
-            | DataType::FixedSizeList(item, _)
-            | DataType::ListView(item)
-            | DataType::LargeListView(item) => (Shape::Vectors, unpacked(item.data_type())),
-            other => (Shape::Numbers, other),
+/// The next record batches, a share for each thread; none after the last, or after one that cannot be
+/// read.
+fn next_round(messages: &mut Messages<impl Read>, sizes: Sizes) -> Vec<Result<Encoded, String>> {
+    let threads = rayon::current_num_threads();
+    let (mut rows, mut bytes) = (0, 0);
+    let mut round = Vec::new();
+    while rows < threads.saturating_mul(sizes.rows) && bytes < threads.saturating_mul(sizes.bytes) {
+        let Some(batch) = messages.next().transpose() else {
+            break;
         };
-        let (shape, element) = match element {
-            DataType::Float16 | DataType::Float32 | DataType::Float64 => (shape, element.clone()),
-            DataType::Boolean | DataType::Null => (shape, DataType::Float64),
-            other if other.is_integer() => (shape, DataType::Float64),
-            // Decimals go through their digits, which is the one way to round them once.
-            other if shape == Shape::Numbers && (is_text(other) || other.is_decimal()) => {
-                (Shape::Texts, DataType::Float64)
-            }
-            _ => {
-                return Err(InputError::new(
-                    self.file,
-                    format!("confidences of type {} cannot be read", field.data_type()),
-                )
-                .column(field.name().as_str())
-                .remedy("Store them as f16, f32 or f64, or as lists of these."));
-            }
-        };
-        match element {
-            DataType::Float16 => self.admit::<Float16Type>(schema, shape, batches, options, notes),
-            DataType::Float32 => self.admit::<Float32Type>(schema, shape, batches, options, notes),
-            _ => self.admit::<Float64Type>(schema, shape, batches, options, notes),
+        if let Ok(batch) = &batch {
+            rows = batch.rows().saturating_add(rows);
+            bytes += batch.bytes();
+        }
+        let failed = batch.is_err();
+        round.push(batch);
+        if failed {
+            break;
         }
     }
+    round
+}
 
-    fn admit<T>(
-        &self,
-        schema: &Schema,
-        shape: Shape,
-        batches: impl Iterator<Item = Result<RecordBatch, String>>,
-        options: &Options,
-        notes: Vec<String>,
-    ) -> Result<Loaded, InputError>
-    where
-        T: ArrowPrimitiveType,
-        T::Native: Element,
-    {
-        let names = names(schema);
-        let mut door = Door::<T::Native>::new(self.file, options, &self.columns, &names, self.rows);
-        let target = match shape {
-            Shape::Numbers => T::DATA_TYPE,
-            Shape::Texts => DataType::Utf8,
-            Shape::Vectors => DataType::LargeList(Field::new_list_field(T::DATA_TYPE, true).into()),
-        };
-        for batch in batches {
-            let batch =
-                batch.map_err(|reason| InputError::damaged(self.file, self.format, reason))?;
-            let cast = |place: usize, target: &DataType| {
-                cast(batch.column(place), target).map_err(|reason| {
-                    InputError::new(self.file, format!("values cannot be converted: {reason}"))
-                        .column(names[place].as_str())
-                })
-            };
-            let confidences = Confidences::<T>::new(shape, cast(self.columns.confidence, &target)?);
-            let labels = match self.columns.label {
-                Some(place) => {
-                    Labels::new(cast(place, &label_type(batch.column(place).data_type()))?)
-                }
-                None => Labels::None,
-            };
-            let groups = self
-                .columns
-                .groups
+/// A record batch or a part of one, or why there is none.
+type Decoded = Result<RecordBatch, String>;
+
+impl Piece for Decoded {
+    fn rows(&self) -> usize {
+        self.as_ref().map_or(0, RecordBatch::num_rows)
+    }
+
+    fn batches(&self) -> impl Iterator<Item = Result<RecordBatch, String>> {
+        std::iter::once(self.clone())
+    }
+}
+
+/// A record batch in pieces of at most so many rows.
+fn cut(batch: Decoded, rows: usize) -> Vec<Decoded> {
+    match batch {
+        Ok(batch)
+            if batch
+                .columns()
                 .iter()
-                .map(|&place| cast(place, &DataType::Utf8))
-                .collect::<Result<Vec<_>, _>>()?;
-            let groups: Vec<&StringArray> = groups.iter().map(|group| group.as_string()).collect();
-            if let Confidences::Numbers(array) = &confidences
-                && array.null_count() == 0
-                && groups.is_empty()
-                && let Some(labels) = labels.numbers()
-                && door.admit_block(array.values(), &labels)
-            {
-                continue;
-            }
-            for row in 0..batch.num_rows() {
-                for group in &groups {
-                    door.group(group.is_valid(row).then(|| group.value(row)));
-                }
-                let label = labels.cell(row);
-                match &confidences {
-                    Confidences::Numbers(array) if array.is_valid(row) => {
-                        door.admit(Reading::Number(array.value(row)), label);
-                    }
-                    Confidences::Texts(array) if array.is_valid(row) => {
-                        door.admit(Reading::Text(array.value(row)), label);
-                    }
-                    Confidences::Vectors(vectors) => door.admit_vector(vectors.row(row), label),
-                    _ => door.admit(Reading::Missing, label),
-                }
-            }
+                .all(|column| is_flat(column.data_type())) =>
+        {
+            let starts = (0..batch.num_rows()).step_by(rows);
+            let length = |start| rows.min(batch.num_rows() - start);
+            starts
+                .map(|start| Ok(batch.slice(start, length(start))))
+                .collect()
         }
-        door.finish(notes)
+        whole => vec![whole],
     }
 }
 
-/// A column of confidences.
-enum Confidences<T: ArrowPrimitiveType> {
-    Numbers(PrimitiveArray<T>),
-    Texts(StringArray),
-    Vectors(Vectors<T::Native>),
-}
-
-impl<T: ArrowPrimitiveType> Confidences<T>
-where
-    T::Native: Element,
-{
-    /// A column that was converted to the type of its shape.
-    fn new(shape: Shape, array: ArrayRef) -> Self {
-        match shape {
-            Shape::Numbers => Confidences::Numbers(array.as_primitive().clone()),
-            Shape::Texts => Confidences::Texts(array.as_string().clone()),
-            Shape::Vectors => Confidences::Vectors(Vectors::new::<T>(&array)),
-        }
-    }
-}
-
-/// A column of labels.
-enum Labels {
-    None,
-    Booleans(BooleanArray),
-    Integers(PrimitiveArray<Int64Type>),
-    Singles(PrimitiveArray<Float32Type>),
-    Doubles(PrimitiveArray<Float64Type>),
-    Texts(StringArray),
-}
-
-/// The type that a column of labels is converted to.
-fn label_type(data_type: &DataType) -> DataType {
-    match unpacked(data_type) {
-        DataType::Boolean => DataType::Boolean,
-        DataType::UInt64 => DataType::Float64,
-        other if other.is_integer() => DataType::Int64,
-        DataType::Float16 | DataType::Float32 => DataType::Float32,
-        DataType::Float64 => DataType::Float64,
-        _ => DataType::Utf8,
-    }
-}
-
-impl Labels {
-    /// A column that was converted to its [`label_type`].
-    fn new(array: ArrayRef) -> Self {
-        match array.data_type() {
-            DataType::Boolean => Labels::Booleans(array.as_boolean().clone()),
-            DataType::Int64 => Labels::Integers(array.as_primitive().clone()),
-            DataType::Float32 => Labels::Singles(array.as_primitive().clone()),
-            DataType::Float64 => Labels::Doubles(array.as_primitive().clone()),
-            _ => Labels::Texts(array.as_string().clone()),
-        }
-    }
-
-    /// All of them, as [`Door::admit_block`] takes them; nothing if some are missing or texts.
-    fn numbers(&self) -> Option<Vec<u8>> {
-        let values: Vec<u8> = match self {
-            Labels::Booleans(array) if array.null_count() == 0 => {
-                array.values().iter().map(u8::from).collect()
-            }
-            Labels::Integers(array) if array.null_count() == 0 => {
-                array.values().iter().map(|&v| number(v, 0, 1)).collect()
-            }
-            Labels::Singles(array) if array.null_count() == 0 => array
-                .values()
-                .iter()
-                .map(|&v| number(v, 0.0, 1.0))
-                .collect(),
-            Labels::Doubles(array) if array.null_count() == 0 => array
-                .values()
-                .iter()
-                .map(|&v| number(v, 0.0, 1.0))
-                .collect(),
-            _ => return None,
-        };
-        Some(values)
-    }
-
-    fn cell(&self, row: usize) -> Cell<'_> {
-        match self {
-            Labels::Booleans(array) if array.is_valid(row) => Cell::Boolean(array.value(row)),
-            Labels::Integers(array) if array.is_valid(row) => Cell::Integer(array.value(row)),
-            Labels::Singles(array) if array.is_valid(row) => Cell::element(array.value(row)),
-            Labels::Doubles(array) if array.is_valid(row) => Cell::float(array.value(row)),
-            Labels::Texts(array) if array.is_valid(row) => Cell::text(array.value(row)),
-            _ => Cell::Missing,
-        }
-    }
-}
-
-/// A column of lists of probabilities.
-struct Vectors<C> {
-    values: Vec<C>,
-    offsets: Vec<i64>,
-    lists: ArrayRef,
-}
-
-impl<C: Element> Vectors<C> {
-    fn new<T: ArrowPrimitiveType<Native = C>>(array: &ArrayRef) -> Self {
-        let lists = array.as_list::<i64>();
-        let values = lists.values().as_primitive::<T>().iter();
-        Vectors {
-            values: values.map(|value| value.unwrap_or(C::NAN)).collect(),
-            offsets: lists.value_offsets().to_vec(),
-            lists: array.clone(),
-        }
-    }
-
-    fn row(&self, row: usize) -> Option<&[C]> {
-        // The decoder checks that offsets ascend and stay inside the values.
-        let range = self.offsets[row] as usize..self.offsets[row + 1] as usize;
-        self.lists.is_valid(row).then(|| &self.values[range])
-    }
-}
-
-/// The type of the values of a dictionary, or the type itself.
-fn unpacked(data_type: &DataType) -> &DataType {
+/// Whether the cost of converting a slice of such a column is that of its rows. A slice of lists
+/// keeps the values of all of them.
+fn is_flat(data_type: &DataType) -> bool {
     match data_type {
-        DataType::Dictionary(_, values) => unpacked(values),
-        DataType::RunEndEncoded(_, values) => unpacked(values.data_type()),
-        other => other,
+        DataType::Dictionary(_, values) => is_flat(values),
+        DataType::Boolean | DataType::Null => true,
+        other => other.is_primitive() || is_text(other),
     }
 }
 
-fn is_text(data_type: &DataType) -> bool {
-    matches!(
-        data_type,
-        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View
-    )
-}
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
 
-/// A conversion that fails where it would otherwise make values missing.
-fn cast(array: &ArrayRef, target: &DataType) -> Result<ArrayRef, String> {
-    if array.data_type() == target {
-        return Ok(array.clone());
+    use arrow_ipc::CompressionType;
+    use arrow_ipc::reader::StreamReader;
+    use arrow_ipc::writer::{FileWriter, IpcWriteOptions, StreamWriter};
+    use proptest::prelude::*;
+    use proptest::test_runner::RngSeed;
+
+    use super::super::frame::samples::{options, pools, read_in_order, table};
+    use super::*;
+
+    /// A file or a stream of record batches of these numbers of rows, the last one of those left.
+    fn write(
+        table: &RecordBatch,
+        rows: &[usize],
+        compression: Option<CompressionType>,
+        stream: bool,
+    ) -> Vec<u8> {
+        let options = IpcWriteOptions::default()
+            .try_with_compression(compression)
+            .unwrap();
+        let mut start = 0;
+        let mut batches = Vec::new();
+        for &rows in rows {
+            let rows = rows.min(table.num_rows() - start);
+            batches.push(table.slice(start, rows));
+            start += rows;
+        }
+        batches.push(table.slice(start, table.num_rows() - start));
+        let (mut bytes, schema) = (Vec::new(), table.schema());
+        if stream {
+            let mut writer =
+                StreamWriter::try_new_with_options(&mut bytes, &schema, options).unwrap();
+            batches
+                .iter()
+                .for_each(|batch| writer.write(batch).unwrap());
+            writer.finish().unwrap();
+        } else {
+            let mut writer =
+                FileWriter::try_new_with_options(&mut bytes, &schema, options).unwrap();
+            batches
+                .iter()
+                .for_each(|batch| writer.write(batch).unwrap());
+            writer.finish().unwrap();
+        }
+        bytes
     }
-    let options = CastOptions {
-        safe: false,
-        ..CastOptions::default()
-    };
-    contain(|| cast_with_options(array, target, &options))
+
+    proptest! {
+        #![proptest_config(ProptestConfig {
+            cases: 500,
+            rng_seed: RngSeed::Fixed(1),
+            failure_persistence: None,
+            ..ProptestConfig::default()
+        })]
+
+        #[test]
+        fn record_batches_side_by_side_read_as_one_after_the_other(
+            table in table(true),
+            options in options(),
+            rows in prop::collection::vec(0usize..40, 0..8),
+            compression in prop::sample::select(vec![
+                None,
+                Some(CompressionType::LZ4_FRAME),
+                Some(CompressionType::ZSTD),
+            ]),
+            stream: bool,
+            // A byte that is changed, and to what.
+            damage in prop::option::weighted(0.2, (any::<prop::sample::Index>(), 1u8..)),
+            (piece, share_rows, bytes) in (1usize..50, 1usize..100, 1usize..4000),
+        ) {
+            let mut bytes_of_file = write(&table, &rows, compression, stream);
+            let plain = write(&table, &rows, None, true);
+            let expected = StreamReader::try_new(plain.as_slice(), None).unwrap();
+            let expected = read_in_order("f", FORMAT, &table.schema(), expected, &options);
+            if let Some((place, change)) = damage {
+                let place = place.index(bytes_of_file.len());
+                bytes_of_file[place] ^= change;
+            }
+            let sizes = Sizes { piece, rows: share_rows, bytes };
+            let read = |sizes| {
+                let source = bytes_of_file.as_slice();
+                if stream {
+                    read_messages("f", Messages::open(source), &options, sizes)
+                } else {
+                    read_messages("f", Messages::open_file(source), &options, sizes)
+                }
+            };
+            let mut outcomes = HashMap::new();
+            for pool in pools() {
+                for sizes in [sizes, USUAL] {
+                    let read = pool.install(|| read(sizes).map(|(_, loaded)| loaded));
+                    if damage.is_none() {
+                        prop_assert_eq!(&read, &expected);
+                    }
+                    // What is damaged is the same on any number of threads.
+                    let read = format!("{read:?}");
+                    *outcomes.entry(read).or_insert(0) += 1;
+                }
+            }
+            prop_assert_eq!(outcomes.len(), 1, "{:?}", outcomes);
+        }
+    }
 }

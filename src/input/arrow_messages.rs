@@ -12,8 +12,9 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_ipc::convert::try_fb_to_schema;
 use arrow_ipc::reader::{read_dictionary, read_record_batch};
-use arrow_ipc::{CompressionType, Message, MessageHeader, root_as_footer, root_as_message};
+use arrow_ipc::{CompressionType, MessageHeader, root_as_footer, root_as_message};
 use arrow_schema::{Schema, SchemaRef};
+use rayon::prelude::*;
 
 use super::contain::contain;
 
@@ -38,7 +39,8 @@ pub(super) struct Messages<R> {
     /// The first word of the first message, which is read before the others.
     first: Option<Vec<u8>>,
     schema: SchemaRef,
-    dictionaries: HashMap<i64, ArrayRef>,
+    /// Shared with the record batches that came before any others.
+    dictionaries: Arc<HashMap<i64, ArrayRef>>,
     batches: usize,
     end_marker: bool,
 }
@@ -73,11 +75,11 @@ impl<R: Read> Messages<R> {
             first: Some(word),
             source,
             schema: Arc::new(Schema::empty()),
-            dictionaries: HashMap::new(),
+            dictionaries: Arc::default(),
             batches: 0,
             end_marker: false,
         };
-        let Encoded { metadata, .. } = messages.next_message()?.ok_or("there is no schema")?;
+        let Message { metadata, .. } = messages.next_message()?.ok_or("there is no schema")?;
         let message = root_as_message(&metadata).map_err(|error| error.to_string())?;
         let schema = message.header_as_schema().ok_or("there is no schema")?;
         if !schema.endianness().equals_to_target_endianness() {
@@ -93,26 +95,29 @@ impl<R: Read> Messages<R> {
     }
 
     /// The next record batch; none after the last.
-    pub(super) fn next(&mut self) -> Result<Option<RecordBatch>, String> {
-        while let Some(Encoded { metadata, body }) = self.next_message()? {
+    pub(super) fn next(&mut self) -> Result<Option<Encoded>, String> {
+        while let Some(Message { metadata, body }) = self.next_message()? {
             let message = root_as_message(&metadata).map_err(|error| error.to_string())?;
-            let version = message.version();
             if let Some(batch) = message.header_as_record_batch() {
                 check_sizes(&batch, &body)?;
                 self.batches += 1;
-                let schema = self.schema.clone();
-                let body = body.into();
-                let read =
-                    || read_record_batch(&body, batch, schema, &self.dictionaries, None, &version);
-                return contain(read).map(Some);
+                return Ok(Some(Encoded {
+                    rows: usize::try_from(batch.length()).unwrap_or(0),
+                    metadata,
+                    body,
+                    schema: self.schema.clone(),
+                    dictionaries: self.dictionaries.clone(),
+                }));
             }
+            let version = message.version();
             let dictionary = message
                 .header_as_dictionary_batch()
                 .ok_or_else(|| format!("an unexpected message: {:?}", message.header_type()))?;
             if let Some(batch) = dictionary.data() {
                 check_sizes(&batch, &body)?;
             }
-            let (body, schema, known) = (body.into(), &self.schema, &mut self.dictionaries);
+            let (body, schema) = (body.into(), &self.schema);
+            let known = Arc::make_mut(&mut self.dictionaries);
             contain(|| read_dictionary(&body, dictionary, schema, known, &version))?;
         }
         Ok(None)
@@ -144,7 +149,11 @@ impl<R: Read> Messages<R> {
     }
 
     /// The next message; none after the last.
-    fn next_message(&mut self) -> Result<Option<Encoded>, String> {
+    fn next_message(&mut self) -> Result<Option<Message>, String> {
+        if self.end_marker {
+            // What follows is the footer of a file.
+            return Ok(None);
+        }
         let mut word = Vec::new();
         match self.first.take() {
             Some(first) => word = first,
@@ -168,14 +177,14 @@ impl<R: Read> Messages<R> {
         }
         let length = usize::try_from(length).map_err(|_| "a message of negative length")?;
         let metadata = exactly(&mut self.source, length)?;
-        let message: Message<'_> = root_as_message(&metadata).map_err(|error| error.to_string())?;
+        let message = root_as_message(&metadata).map_err(|error| error.to_string())?;
         if message.header_type() == MessageHeader::NONE {
             return Err("a message of no type".to_owned());
         }
         let length =
             usize::try_from(message.bodyLength()).map_err(|_| "a body of negative length")?;
         let body = exactly(&mut self.source, length)?;
-        Ok(Some(Encoded { metadata, body }))
+        Ok(Some(Message { metadata, body }))
     }
 }
 
@@ -185,9 +194,61 @@ fn read_all(mut source: impl Read, bytes: &mut Vec<u8>) -> Result<(), String> {
 }
 
 /// A message as it is in the stream.
-struct Encoded {
+struct Message {
     metadata: Vec<u8>,
     body: Vec<u8>,
+}
+
+/// A record batch as it is in the stream, with what is needed to decode it.
+pub(super) struct Encoded {
+    rows: usize,
+    metadata: Vec<u8>,
+    body: Vec<u8>,
+    schema: SchemaRef,
+    dictionaries: Arc<HashMap<i64, ArrayRef>>,
+}
+
+impl Encoded {
+    /// How many rows it claims to have.
+    pub(super) fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// Its size in memory.
+    pub(super) fn bytes(&self) -> usize {
+        self.body.len()
+    }
+
+    /// Its columns at these places, side by side.
+    pub(super) fn decode(self, places: &[usize]) -> Result<RecordBatch, String> {
+        let Encoded {
+            metadata,
+            body,
+            schema,
+            dictionaries,
+            ..
+        } = self;
+        let body = body.into();
+        let column = |place: &usize| {
+            let message = root_as_message(&metadata).map_err(|error| error.to_string())?;
+            let batch = message
+                .header_as_record_batch()
+                .ok_or("not a record batch")?;
+            let (schema, place) = (schema.clone(), std::slice::from_ref(place));
+            let version = message.version();
+            contain(|| {
+                read_record_batch(&body, batch, schema, &dictionaries, Some(place), &version)
+            })
+        };
+        let columns: Vec<Result<RecordBatch, String>> = places.par_iter().map(column).collect();
+        let mut arrays = Vec::with_capacity(columns.len());
+        // In their order, so that of several errors it is always the same one that is told.
+        for column in columns {
+            arrays.extend_from_slice(column?.columns());
+        }
+        let schema = schema.project(places).map_err(|error| error.to_string())?;
+        RecordBatch::try_new(schema.into(), arrays).map_err(|error| error.to_string())
+    }
 }
 
 /// So many bytes. Memory is taken as they come, not as a damaged length claims.

@@ -2,7 +2,7 @@
 
 use std::io::{self, Read};
 
-use super::low_bytes::LowBytes;
+use super::quotes::cut_quoted;
 
 /// Where records end.
 #[derive(Clone, Copy, Debug)]
@@ -116,31 +116,35 @@ impl Block {
     /// Passes over the first bytes of the text, which are whole records.
     pub(super) fn pass(&mut self, bytes: usize) {
         self.start += bytes;
+        self.cuts.retain(|&end| end > self.start);
     }
 
-    /// The same, in pieces of whole records.
-    pub(super) fn pieces(&self) -> Vec<&[u8]> {
-        let mut start = self.start;
-        let mut pieces = Vec::with_capacity(self.cuts.len());
-        for &end in &self.cuts {
-            if end > start {
-                pieces.push(&self.text[start..end]);
-                start = end;
-            }
-        }
-        pieces
+    /// In how many pieces of whole records it is.
+    pub(super) fn pieces(&self) -> usize {
+        self.cuts.len()
+    }
+
+    /// One of the pieces, from 0.
+    pub(super) fn piece(&self, piece: usize) -> &[u8] {
+        let start = piece
+            .checked_sub(1)
+            .map_or(self.start, |before| self.cuts[before]);
+        &self.text[start..self.cuts[piece]]
     }
 }
 
 /// Ends of records that are `size` bytes or a little more apart, and the last one.
 fn cut(text: &[u8], ends: Ends, size: usize) -> Vec<usize> {
     match ends {
-        Ends::Csv(delimiter) if text.contains(&b'"') => {
-            cut_quoted(text, delimiter, size, |_, _| ())
-        }
-        Ends::Csv(_) => cut_where(text, size, |byte| matches!(byte, b'\n' | b'\r')),
+        Ends::Csv(delimiter) if text.contains(&b'"') => cut_quoted(text, delimiter, size),
+        Ends::Csv(_) => cut_where(text, size, ends_record),
         Ends::Lines => cut_where(text, size, |byte| byte == b'\n'),
     }
+}
+
+/// Whether a byte ends a record of CSV, outside of quotes.
+pub(super) fn ends_record(byte: u8) -> bool {
+    matches!(byte, b'\n' | b'\r')
 }
 
 /// [`cut`] where every such byte ends a record.
@@ -160,77 +164,6 @@ fn cut_where(text: &[u8], size: usize, is_end: impl Fn(u8) -> bool) -> Vec<usize
     cuts
 }
 
-/// [`cut`] among quotes, which mean what they mean to the `csv` crate: they open at the beginning of
-/// a field only, and two of them inside stand for one. `odd` is told where that cannot be what was
-/// meant.
-fn cut_quoted(
-    text: &[u8],
-    delimiter: u8,
-    size: usize,
-    mut odd: impl FnMut(usize, OddQuote),
-) -> Vec<usize> {
-    let mut cuts = Vec::new();
-    let mut start = 0;
-    let mut last = 0;
-    let mut quoted = false;
-    // Where a quote opens: at the beginning of a field, and right behind a quote that closed.
-    let (mut field, mut behind) = (0, 0);
-    let mut opened = 0;
-    for place in LowBytes::new(text, delimiter.max(b'"')) {
-        match text[place] {
-            b'"' if quoted => {
-                quoted = false;
-                behind = place + 1;
-                let mut after = text[behind..].iter();
-                let after = after.find(|byte| !matches!(byte, b' ' | b'\t') || **byte == delimiter);
-                if !after.is_none_or(|&after| after == delimiter || b"\"\n\r".contains(&after)) {
-                    odd(place, OddQuote::TextBehind);
-                }
-            }
-            b'"' => {
-                quoted = place == field || place == behind;
-                opened = place;
-            }
-            _ if quoted => {}
-            b'\n' | b'\r' => {
-                field = place + 1;
-                last = field;
-                if last - start > size {
-                    start = last;
-                    cuts.push(start);
-                }
-            }
-            byte if byte == delimiter => field = place + 1,
-            _ => {}
-        }
-    }
-    if last > start {
-        cuts.push(last);
-    }
-    if quoted {
-        odd(opened, OddQuote::Unclosed);
-    }
-    cuts
-}
-
-/// A quote that cannot be what was meant.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum OddQuote {
-    /// One that closes before the field ends.
-    TextBehind,
-    /// One that opens and never closes.
-    Unclosed,
-}
-
-/// The first odd quote of a text of whole records, and where it stands.
-pub(super) fn odd_quote(text: &[u8], delimiter: u8) -> Option<(usize, OddQuote)> {
-    let mut first = None;
-    cut_quoted(text, delimiter, usize::MAX, |place, quote| {
-        first.get_or_insert((place, quote));
-    });
-    first
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -239,32 +172,10 @@ mod tests {
         let mut blocks = Blocks::new(text.as_bytes(), ends, Sizes { block, piece });
         let mut pieces = Vec::new();
         while let Some(block) = blocks.next() {
-            let texts = block.pieces();
-            pieces.extend(
-                texts
-                    .iter()
-                    .map(|piece| String::from_utf8_lossy(piece).into_owned()),
-            );
+            let texts = (0..block.pieces()).map(|piece| block.piece(piece));
+            pieces.extend(texts.map(|text| String::from_utf8_lossy(text).into_owned()));
         }
         pieces
-    }
-
-    #[test]
-    fn quotes_that_cannot_be_meant() {
-        for (text, expected) in [
-            ("a,b\n\"c\",d\n", None),
-            ("a,\"b\"\"c\"\n", None),
-            ("a,\"b\" ,c\r\n", None),
-            // A quote inside of a field that has none at its beginning is a character like others.
-            ("a,5\" disk\n", None),
-            ("a,\"5 inch\nb,c\n", Some((2, OddQuote::Unclosed))),
-            ("a,\"b\"\"", Some((5, OddQuote::Unclosed))),
-            ("a,\"b\"c\nd,\"e", Some((4, OddQuote::TextBehind))),
-            ("a,\"b\" c\n", Some((4, OddQuote::TextBehind))),
-            ("a,\"5 inch\nb,\"7 inch\n", Some((12, OddQuote::TextBehind))),
-        ] {
-            assert_eq!(odd_quote(text.as_bytes(), b','), expected, "{text:?}");
-        }
     }
 
     #[test]

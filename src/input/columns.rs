@@ -99,6 +99,22 @@ impl Columns {
             groups: names.groups(&options.group_by, confidence, label)?,
         })
     }
+
+    /// The places of the columns, ascending, and the columns by their places among these.
+    pub(super) fn alone(&self) -> (Vec<usize>, Columns) {
+        let mut places = self.groups.clone();
+        places.push(self.confidence);
+        places.extend(self.label);
+        places.sort_unstable();
+        places.dedup();
+        let place = |column: usize| places.partition_point(|&place| place < column);
+        let columns = Columns {
+            confidence: place(self.confidence),
+            label: self.label.map(place),
+            groups: self.groups.iter().map(|&column| place(column)).collect(),
+        };
+        (places, columns)
+    }
 }
 
 /// The names of a file's columns.

@@ -5,6 +5,9 @@ use std::collections::{BTreeMap, HashMap};
 
 use crate::predictions::Word;
 
+/// How many keys are found without the map.
+const RECENT: usize = 256;
+
 /// The groups of a file, met row by row. Without group columns all rows are of one group.
 #[derive(Clone, Debug)]
 pub(super) struct Groups {
@@ -12,9 +15,10 @@ pub(super) struct Groups {
     /// The values of the row at hand, each behind its length.
     key: Vec<u8>,
     values_in_key: usize,
-    /// The key of the row before: rows of a group often come together.
-    last: (Vec<u8>, u32),
     numbers: HashMap<Box<[u8]>, u32>,
+    /// Some keys with their numbers, each at the place that [`slot`] gives it: that of a group met
+    /// shortly before is found here without the map.
+    recent: Vec<(Vec<u8>, u32)>,
     /// Rows left out, by group number.
     skipped: Vec<u64>,
     /// The group numbers of the rows kept; empty without group columns.
@@ -40,8 +44,8 @@ impl Groups {
             columns,
             key: Vec::new(),
             values_in_key: 0,
-            last: (Vec::new(), u32::MAX),
             numbers: HashMap::new(),
+            recent: vec![Default::default(); if without { 0 } else { RECENT }],
             skipped: if without { vec![0] } else { Vec::new() },
             rows: Vec::new(),
         }
@@ -67,9 +71,11 @@ impl Groups {
         self.values_in_key += 1;
     }
 
-    /// The same columns without any rows.
-    pub(super) fn part(&self) -> Self {
-        Groups::new(self.columns.clone())
+    /// The same columns without any rows, with room for so many.
+    pub(super) fn part(&self, rows: usize) -> Self {
+        let mut part = Groups::new(self.columns.clone());
+        part.rows.reserve(if self.is_single() { 0 } else { rows });
+        part
     }
 
     /// Adds the rows of the part of the file that comes next.
@@ -90,6 +96,22 @@ impl Groups {
         self.rows.extend(rows);
     }
 
+    /// [`Groups::number_of`], quick if the group was met shortly before.
+    fn recent_number_of(&mut self, key: &[u8]) -> u32 {
+        let slot = slot(key);
+        let (recent, number) = &self.recent[slot];
+        // No key is empty, so that an empty place is none's.
+        if recent == key {
+            return *number;
+        }
+        let number = self.number_of(key);
+        let recent = &mut self.recent[slot];
+        recent.0.clear();
+        recent.0.extend_from_slice(key);
+        recent.1 = number;
+        number
+    }
+
     /// The number of a group, a new one if it was not met before.
     fn number_of(&mut self, key: &[u8]) -> u32 {
         if let Some(&number) = self.numbers.get(key) {
@@ -107,15 +129,12 @@ impl Groups {
         if self.is_single() {
             return 0;
         }
-        if self.last.1 == u32::MAX || self.key != self.last.0 {
-            let key = std::mem::take(&mut self.key);
-            let number = self.number_of(&key);
-            self.key = std::mem::replace(&mut self.last.0, key);
-            self.last.1 = number;
-        }
+        let key = std::mem::take(&mut self.key);
+        let number = self.recent_number_of(&key);
+        self.key = key;
         self.key.clear();
         self.values_in_key = 0;
-        self.last.1
+        number
     }
 
     /// The row at hand is kept.
@@ -216,6 +235,20 @@ impl Ordered {
         }
         scattered
     }
+}
+
+/// The place of a key among [`RECENT`].
+fn slot(key: &[u8]) -> usize {
+    /// Odd, without a pattern: 2⁶⁴ by the golden ratio.
+    const FACTOR: u64 = 0x9E37_79B9_7F4A_7C15;
+    let mix = |mixed: u64, word: u64| (mixed.rotate_left(5) ^ word).wrapping_mul(FACTOR);
+    let (words, rest) = key.as_chunks();
+    let words = words.iter().map(|bytes| u64::from_le_bytes(*bytes));
+    let rest = rest
+        .iter()
+        .fold(0, |word, &byte| word << 8 | u64::from(byte));
+    let mixed = mix(words.fold(0, mix), rest);
+    (mixed >> 32) as usize % RECENT
 }
 
 /// A value of a group column, and the number that it spells.

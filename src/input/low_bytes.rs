@@ -9,6 +9,8 @@ const ONES: u64 = 0x0101_0101_0101_0101;
 /// digits, points and letters, so that few others are among them.
 pub(super) struct LowBytes<'a> {
     text: &'a [u8],
+    /// What each byte is combined with (exclusive or) before it is held against the bound.
+    mask: u64,
     /// What puts a byte above the bound past 127.
     offset: u64,
     /// Where the eight bytes at hand begin.
@@ -20,8 +22,18 @@ pub(super) struct LowBytes<'a> {
 impl<'a> LowBytes<'a> {
     /// The bound is an ASCII character.
     pub(super) fn new(text: &'a [u8], bound: u8) -> Self {
+        LowBytes::masked(text, 0, bound)
+    }
+
+    /// The places of one ASCII character alone.
+    pub(super) fn equal(text: &'a [u8], byte: u8) -> Self {
+        LowBytes::masked(text, byte & 0x7F, 0)
+    }
+
+    fn masked(text: &'a [u8], mask: u8, bound: u8) -> Self {
         let mut bytes = LowBytes {
             text,
+            mask: ONES.wrapping_mul(u64::from(mask)),
             offset: ONES.wrapping_mul(u64::from(0x7F - (bound & 0x7F))),
             start: 0,
             low: 0,
@@ -43,6 +55,7 @@ impl<'a> LowBytes<'a> {
                 u64::from_le_bytes(bytes)
             }
         };
+        let word = word ^ self.mask;
         // The sums stay below 256, so no byte reaches its neighbour.
         let others = (word & !HIGH).wrapping_add(self.offset) | word;
         self.low = !others & HIGH;
@@ -81,6 +94,8 @@ mod tests {
                         text[place] = byte;
                         let found: Vec<usize> = LowBytes::new(&text, bound).collect();
                         assert_eq!(found, if byte <= bound { vec![place] } else { vec![] });
+                        let found: Vec<usize> = LowBytes::equal(&text, bound).collect();
+                        assert_eq!(found, if byte == bound { vec![place] } else { vec![] });
                     }
                 }
             }

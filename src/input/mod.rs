@@ -16,6 +16,7 @@ mod csv;
 mod decimal;
 mod door;
 mod error;
+mod frame;
 mod group;
 mod json_line;
 mod jsonl;
@@ -27,6 +28,7 @@ mod npy;
 mod npz;
 mod parquet;
 mod pieces;
+mod quotes;
 mod sniff;
 mod source;
 

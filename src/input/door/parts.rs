@@ -1,22 +1,21 @@
 //! Doors of parts of a file, and how what entered there comes together.
 
-use super::Door;
 use super::range::Range;
+use super::{Door, MOST_RESERVED};
 use crate::input::cell::Element;
 
-/// The least bytes that a row of a text usually takes.
-const BYTES_PER_ROW: usize = 16;
-
 impl<'a, C: Element> Door<'a, C> {
-    /// A door for a part of the same file, a text of so many bytes, as if nothing stood before it.
-    pub(in crate::input) fn part(&self, bytes: usize) -> Self {
+    /// A door for a part of the same file, as if nothing stood before it. `rows` is about how many will
+    /// come; it only saves memory.
+    pub(in crate::input) fn part(&self, rows: usize) -> Self {
+        let rows = rows.min(MOST_RESERVED as usize);
         Door {
             file: self.file,
             options: self.options,
             confidence_column: self.confidence_column.clone(),
             label_column: self.label_column.clone(),
-            groups: self.groups.part(),
-            words: vec![Vec::with_capacity(bytes / BYTES_PER_ROW)],
+            groups: self.groups.part(rows),
+            words: vec![Vec::with_capacity(rows)],
             classes: None,
             single: false,
             binary: self.binary.part(),
