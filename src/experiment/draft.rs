@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::range::expand;
 use super::spec::{Command, FEWEST_ROWS, MOST_REPLICATES, MOST_ROWS, Spec, SpecError};
-use super::unused::draws_resamples;
 use crate::backend::kernels::{Kernel, SkceNull};
 use crate::inference::tests_of_calibration::TestName;
 use crate::input::nearest_first;
@@ -294,7 +293,7 @@ impl Draft {
 
     /// Refuses a number of resamples where no test draws any.
     pub(super) fn check_resampling(&self, tests: &[TestName]) -> Result<(), SpecError> {
-        if self.gives("resamples") && !tests.iter().any(draws_resamples) {
+        if self.gives("resamples") && !tests.iter().any(|test| test.draws_null_resamples()) {
             return Err(SpecError::new(
                 "resamples has no meaning for these tests; leave it out, or name a test that \
                  resamples (monte-carlo, adaptive, ks, kuiper, skce-u)",

@@ -5,7 +5,7 @@ use crate::inference::tests_of_calibration::TestName;
 
 /// Keys of a file that some tests read and others do not, and whether a test reads them.
 const READ_BY_TESTS: [(&str, IsReadBy); 4] = [
-    ("resamples", draws_resamples),
+    ("resamples", draws_null_resamples),
     ("kernel", uses_kernel),
     ("bandwidth", uses_kernel),
     ("skce_null", is_skce_u),
@@ -13,9 +13,8 @@ const READ_BY_TESTS: [(&str, IsReadBy); 4] = [
 
 type IsReadBy = fn(&TestName) -> bool;
 
-/// Whether a test draws null resamples.
-pub(super) fn draws_resamples(test: &TestName) -> bool {
-    test.resamples_labels() || is_skce_u(test)
+fn draws_null_resamples(test: &TestName) -> bool {
+    test.draws_null_resamples()
 }
 
 fn uses_kernel(test: &TestName) -> bool {

@@ -2,7 +2,7 @@
 
 use std::io::{self, Read};
 
-use super::quotes::cut_quoted;
+use super::quotes::{cut_quoted, ends_record};
 
 /// Where records end.
 #[derive(Clone, Copy, Debug)]
@@ -140,11 +140,6 @@ fn cut(text: &[u8], ends: Ends, size: usize) -> Vec<usize> {
         Ends::Csv(_) => cut_where(text, size, ends_record),
         Ends::Lines => cut_where(text, size, |byte| byte == b'\n'),
     }
-}
-
-/// Whether a byte ends a record of CSV, outside of quotes.
-pub(super) fn ends_record(byte: u8) -> bool {
-    matches!(byte, b'\n' | b'\r')
 }
 
 /// [`cut`] where every such byte ends a record.

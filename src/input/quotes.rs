@@ -1,7 +1,6 @@
 //! Quotes in CSV, with the meaning that the `csv` crate gives them: they open at the beginning of a
 //! field only, and two of them inside of quotes stand for one.
 
-use super::blocks::ends_record;
 use super::low_bytes::LowBytes;
 
 /// A quote that cannot be what was meant.
@@ -11,6 +10,11 @@ pub(super) enum OddQuote {
     TextBehind,
     /// One that opens and never closes.
     Unclosed,
+}
+
+/// Whether a byte ends a record of CSV, outside of quotes.
+pub(super) fn ends_record(byte: u8) -> bool {
+    matches!(byte, b'\n' | b'\r')
 }
 
 /// The stretches of a text outside of quotes, in their order. Two quotes that stand for one inside

@@ -1,6 +1,6 @@
 //! The network of a small permutation, of all its values at once.
 
-use super::permutation::{ROUNDS_SMALL, mix};
+use super::round::{ROUNDS_SMALL, mix};
 use crate::random::Key;
 
 /// The most values that [`network`] permutes.

@@ -5,6 +5,7 @@
 
 mod few;
 mod permutation;
+mod round;
 
 pub use permutation::Permutation;
 

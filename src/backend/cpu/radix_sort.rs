@@ -248,4 +248,31 @@ mod tests {
             check::<u64>(vec![7; size]);
         }
     }
+
+    /// More than the caches hold is cut into parts; these are even, or one of them is almost all, or all
+    /// but a word are equal.
+    #[test]
+    fn sorts_more_than_the_caches_hold() {
+        let mut rng = ThreefryRng::new(Key([3, 4]));
+        let size = CACHED / size_of::<u32>() + 12_345;
+        check::<u32>((0..size).map(|_| rng.next_u32() >> 1).collect());
+        check::<u64>((0..size).map(|_| rng.next_u64() >> 1).collect());
+        let value = |rng: &mut ThreefryRng| f64::from(rng.next_u32()) / 2f64.powi(32);
+        let words = (0..size).map(|_| (value(&mut rng).to_bits() << 1) | 1);
+        check::<u64>(words.collect());
+        let near_one = (0..size).map(|row| {
+            if row == 77 {
+                2
+            } else {
+                (0x3F80_0000 - row as u32 % 9) << 1
+            }
+        });
+        check::<u32>(near_one.collect());
+        check::<u32>(
+            (0..size)
+                .map(|row| u32::from(row == size - 1) << 30)
+                .collect(),
+        );
+        check::<u16>((0..3 * size).map(|_| rng.next_u32() as u16).collect());
+    }
 }

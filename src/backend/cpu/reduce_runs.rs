@@ -110,3 +110,57 @@ fn run_of<W: Word>(dtype: Dtype, piece: &[W], place: Place, rows: Range<usize>) 
         words.map(|word| u32::from(word.label())).sum(),
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::predictions::Confidence;
+    use crate::random::{Key, ThreefryRng};
+    use rand::Rng;
+
+    /// The sums of ranges, however they are cut, are those of the runs one by one.
+    #[test]
+    fn ranges_add_up_to_the_terms_written_out() {
+        let mut rng = ThreefryRng::new(Key([5, 6]));
+        for size in [1usize, 2, 130, 512, 513, 514, 1024, 1100, 3000] {
+            // Hardly any ties, many small ones, large ones, and one run alone.
+            for distinct in [1 << 31, 700, 5, 1] {
+                let mut words: Vec<u64> = (0..size)
+                    .map(|_| {
+                        let value = f64::from(rng.next_u32() % distinct) / f64::from(distinct);
+                        value.word(rng.next_u32() & 1 == 1).expect("a confidence")
+                    })
+                    .collect();
+                words.sort_unstable();
+                let place = Place {
+                    first_rank: rng.next_u32() % 100,
+                    segment_rows: 10_000,
+                };
+                let mut expected = RunSums::default();
+                let mut before: Option<Run> = None;
+                let mut row = 0;
+                for tied in words.chunk_by(|a, b| a.confidence_bits() == b.confidence_bits()) {
+                    let run = run_of(Dtype::F64, &words, place, row..row + tied.len());
+                    expected.add_run(&run);
+                    if let Some(before) = before {
+                        expected.add_boundary(&before, &run);
+                    }
+                    before = Some(run);
+                    row += tied.len();
+                }
+                for tasks in [1, 2, 7] {
+                    let mut sums = RunSums::default();
+                    let step = size.div_ceil(tasks);
+                    for start in (0..size).step_by(step) {
+                        let range = start..size.min(start + step);
+                        sums += reduce_runs(Dtype::F64, &words, place, range);
+                    }
+                    assert_eq!(
+                        sums, expected,
+                        "{size} rows of {distinct} values, {tasks} ranges"
+                    );
+                }
+            }
+        }
+    }
+}

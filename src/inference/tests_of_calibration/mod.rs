@@ -111,6 +111,11 @@ impl TestName {
         self.is_of_labels() && self != TestName::Spiegelhalter
     }
 
+    /// Whether it draws null resamples, of labels or of what its kernel compares.
+    pub fn draws_null_resamples(self) -> bool {
+        self.resamples_labels() || self == TestName::SkceU
+    }
+
     /// The name, in kebab-case.
     pub fn as_str(self) -> &'static str {
         match self {

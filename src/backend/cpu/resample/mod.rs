@@ -272,7 +272,7 @@ mod tests {
                     statistics: windows,
                     ..sample
                 };
-                let constants = Constants::new(&sample, Ties::few(&groups));
+                let constants = Constants::new(&sample, Ties::of(&groups));
                 assert!(constants.ties.is_some());
                 for lanes in [64, 32, 16] {
                     let found = untied(&sample, &constants, 3, 21, lanes);

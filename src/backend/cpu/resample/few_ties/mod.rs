@@ -90,12 +90,16 @@ impl Ties {
     /// two rows a group or more, and with a quarter more rows than groups as long as what it keeps of a
     /// tile of resamples stays in a core's caches (measured, Zen 4).
     pub fn few(groups: &TiedGroups) -> Option<Self> {
+        let (rows, count) = (groups.rows as usize, groups.size.len());
+        let many = count <= rows / 2 || count <= NEAR_GROUPS && count <= rows / 5 * 4;
+        if many { None } else { Self::of(groups) }
+    }
+
+    /// Those of some groups, unless there are too many rows, or one is too large.
+    pub fn of(groups: &TiedGroups) -> Option<Self> {
         let loose = |confidence: u32, size: u32| size > 1 && confidence > 0 && confidence < ONE_Q30;
         let mut each = std::iter::zip(&groups.confidence, &groups.size);
-        let (rows, count) = (groups.rows as usize, groups.size.len());
         if groups.rows >= MOST_ROWS
-            || count <= rows / 2
-            || count <= NEAR_GROUPS && count <= rows / 5 * 4
             || each.any(|(&confidence, &size)| loose(confidence, size) && size > LARGEST)
         {
             return None;
