@@ -79,8 +79,14 @@ fn read_messages<R: Read + Send>(
         columns,
         rows: 0,
     };
+    let mut has_failed = false;
     let rounds = || {
+        // Behind a message that cannot be read nothing has a meaning.
+        if has_failed {
+            return None;
+        }
         let batches = next_round(&mut messages, sizes);
+        has_failed = batches.iter().any(Result::is_err);
         if batches.is_empty() {
             return None;
         }
@@ -98,8 +104,7 @@ fn read_messages<R: Read + Send>(
     Ok((messages, loaded))
 }
 
-/// The next record batches, a share for each thread; none after the last, or after one that cannot be
-/// read.
+/// The next record batches, a share for each thread, up to one that cannot be read; none after the last.
 fn next_round(messages: &mut Messages<impl Read>, sizes: Sizes) -> Vec<Result<Encoded, String>> {
     let threads = rayon::current_num_threads();
     let (mut rows, mut bytes) = (0, 0);

@@ -39,13 +39,16 @@ pub(super) fn parse<T>(
 fn standard(line: &[u8]) -> Cow<'_, [u8]> {
     let mut standard = Cow::Borrowed(line);
     let mut quoted = false;
+    // The last character outside of strings that is no space.
+    let mut before = b' ';
     let mut place = 0;
     while let Some(&byte) = line.get(place) {
         match byte {
             b'\\' if quoted => place += 1,
             b'"' => quoted = !quoted,
             _ if quoted => {}
-            b'N' | b'I' => {
+            // A value, and not a key.
+            b'N' | b'I' if b":,[-".contains(&before) => {
                 let end = place + word(&line[place..]);
                 match &line[place..end] {
                     b"NaN" => standard.to_mut()[place..end].copy_from_slice(MISSING),
@@ -53,9 +56,13 @@ fn standard(line: &[u8]) -> Cow<'_, [u8]> {
                     _ => {}
                 }
                 place = end;
+                before = b'N';
                 continue;
             }
             _ => {}
+        }
+        if !byte.is_ascii_whitespace() {
+            before = byte;
         }
         place += 1;
     }

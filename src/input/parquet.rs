@@ -9,6 +9,7 @@ use arrow_array::RecordBatch;
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder,
+    RowSelectionPolicy, RowSelector,
 };
 use parquet::errors::Result as ParquetResult;
 use parquet::file::reader::ChunkReader;
@@ -218,7 +219,17 @@ impl<S: Source> Rows<'_, S> {
                 .with_projection(self.groups.mask.clone())
                 .with_row_groups(vec![self.group])
                 .with_batch_size(BATCH_ROWS);
-            if before > 0 {
+            if self.to_end && before > 0 {
+                // An offset would end with the rows that the row group says it has. One more is asked for,
+                // which there must not be.
+                let rest = vec![
+                    RowSelector::skip(before),
+                    RowSelector::select(rows.saturating_add(1)),
+                ];
+                builder = builder
+                    .with_row_selection(rest.into())
+                    .with_row_selection_policy(RowSelectionPolicy::Selectors);
+            } else if before > 0 {
                 builder = builder.with_offset(before);
             }
             if !self.to_end {
@@ -265,8 +276,12 @@ impl<S: Source> Piece for Rows<'_, S> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
+    use arrow_array::{ArrayRef, Float64Array, UInt8Array};
     use parquet::arrow::ArrowWriter;
     use parquet::basic::{Compression, ZstdLevel};
+    use parquet::file::metadata::ParquetMetaDataWriter;
     use parquet::file::properties::{WriterProperties, WriterVersion};
     use proptest::prelude::*;
     use proptest::test_runner::RngSeed;
@@ -281,6 +296,57 @@ mod tests {
         let reader = ParquetRecordBatchReaderBuilder::try_new(source).unwrap();
         let schema = reader.schema().clone();
         read_in_order("f", "Parquet", &schema, reader.build().unwrap(), options)
+    }
+
+    /// A row group that holds more rows than it says, or fewer, is refused, however it is cut.
+    #[test]
+    fn row_groups_hold_the_rows_they_say() {
+        let confidences = Float64Array::from_iter_values((0..1000).map(|row| f64::from(row) / 1e3));
+        let labels = UInt8Array::from_iter_values((0..1000).map(|row| (row % 2) as u8));
+        let columns: [(&str, ArrayRef); 2] =
+            [("p", Arc::new(confidences)), ("y", Arc::new(labels))];
+        let table = RecordBatch::try_from_iter(columns).unwrap();
+        let mut bytes = Vec::new();
+        let properties = WriterProperties::builder().set_data_page_row_count_limit(64);
+        let properties = properties.set_write_batch_size(64).build();
+        let mut writer =
+            ArrowWriter::try_new(&mut bytes, table.schema(), Some(properties)).unwrap();
+        writer.write(&table).unwrap();
+        let metadata = writer.close().unwrap();
+        let end = bytes.len() - 8;
+        let footer = u32::from_le_bytes(bytes[end..end + 4].try_into().unwrap()) as usize;
+        let options = Options {
+            confidence: Some("p".into()),
+            label: Some("y".into()),
+            ..Options::default()
+        };
+        for rows in [1000, 999, 900, 1001] {
+            let group = metadata.row_group(0).clone().into_builder();
+            let group = group.set_num_rows(rows).build().unwrap();
+            let changed = metadata
+                .clone()
+                .into_builder()
+                .set_row_groups(vec![group])
+                .build();
+            let mut changed_bytes = bytes[..end - footer].to_vec();
+            ParquetMetaDataWriter::new(&mut changed_bytes, &changed)
+                .finish()
+                .unwrap();
+            let memory = Memory::new(changed_bytes, File::get_bytes);
+            for pool in pools() {
+                for least in [1, 1 << 17] {
+                    let sizes = Sizes { least, ..USUAL };
+                    let read = pool.install(|| read_cut("f", &memory, &options, sizes));
+                    match read {
+                        Ok(loaded) => assert_eq!((rows, loaded.batch.rows().len()), (1000, 1000)),
+                        Err(error) => assert!(
+                            rows != 1000 && error.to_string().contains("it holds"),
+                            "{rows}: {error}"
+                        ),
+                    }
+                }
+            }
+        }
     }
 
     proptest! {

@@ -169,10 +169,13 @@ impl<'a> Records<'a> {
     /// Whether what stands behind a quote that closes is another quote, or the end of the field but
     /// for spaces.
     fn field_may_end(&self, behind: usize) -> bool {
-        let mut after = self.text[behind..].iter();
-        after
-            .find(|byte| !matches!(byte, b' ' | b'\t') || **byte == self.delimiter)
-            .is_none_or(|&after| after == self.delimiter || after == b'"' || ends_record(after))
+        let after = &self.text[behind..];
+        // Two quotes inside of quotes are one, so that a quote right behind opens them again.
+        after.first() == Some(&b'"')
+            || after
+                .iter()
+                .find(|byte| !matches!(byte, b' ' | b'\t') || **byte == self.delimiter)
+                .is_none_or(|&after| after == self.delimiter || ends_record(after))
     }
 
     /// The field at hand ends before `end`. Its quotes closed there, if it had any, and `doubled` is

@@ -33,7 +33,7 @@ pub enum Response {
         cells: u32,
         /// The values at the left and right edge of each cell, Q30.
         limits: Vec<[u32; 2]>,
-        /// A polynomial near all of them, if there is one. It decides nothing.
+        /// A polynomial near these limits, if there is one; it only saves time.
         nearby: Option<NearbyPolynomial>,
     },
 }

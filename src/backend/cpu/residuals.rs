@@ -21,6 +21,7 @@ impl Cells {
         else {
             return None;
         };
+        assert_eq!(limits.len(), *cells as usize, "a cell has its limits");
         let pack = |left: u32, right: u32| u64::from(left) | u64::from(right) << 32;
         let last = limits.last().map_or(0, |limits| limits[1]);
         let packed = limits.iter().map(|limits| pack(limits[0], limits[1]));
@@ -35,10 +36,9 @@ impl Cells {
     #[inline(always)]
     fn q30(&self, confidence: u32) -> u32 {
         let place = u64::from(confidence).wrapping_mul(u64::from(self.count));
-        let cell = (place >> 30) as usize;
-        debug_assert!(cell < self.limits.len());
-        // SAFETY: a confidence is at most 2³⁰, so the cell is at most `count`, and there are
-        // `count` + 1 words. The check would keep this from being vectorised.
+        let cell = (place >> 30).min(u64::from(self.count)) as usize;
+        // SAFETY: `new` has made sure that there are `count` + 1 words. A check would keep this from being
+        // vectorised.
         let limits = unsafe { *self.limits.get_unchecked(cell) };
         let left = limits as u32;
         let difference = ((limits >> 32) as u32).wrapping_sub(left) as i32;

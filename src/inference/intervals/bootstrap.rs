@@ -54,7 +54,10 @@ fn ends(ascending: &[f64], rounding: f64, alpha: f64) -> Result<(f64, f64), Stri
     };
     match (ascending.get(below), ascending.get(above)) {
         (Some(lower), Some(upper)) if differ(ascending, rounding) => Ok((*lower, *upper)),
-        _ => Err("all resamples have the same estimate, so that it has no spread".into()),
+        _ => Err(
+            "all resamples have the same estimate but for rounding, so that it has no spread"
+                .into(),
+        ),
     }
 }
 

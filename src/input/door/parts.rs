@@ -1,14 +1,18 @@
 //! Doors of parts of a file, and how what entered there comes together.
 
+use super::Door;
 use super::range::Range;
-use super::{Door, MOST_RESERVED};
 use crate::input::cell::Element;
+
+/// The most rows that room is made for in a part before they are read: a file may claim more than it
+/// holds, and there are several parts for each thread.
+const MOST_RESERVED_OF_PART: usize = 1 << 18;
 
 impl<'a, C: Element> Door<'a, C> {
     /// A door for a part of the same file, as if nothing stood before it. `rows` is about how many will
     /// come; it only saves memory.
     pub(in crate::input) fn part(&self, rows: usize) -> Self {
-        let rows = rows.min(MOST_RESERVED as usize);
+        let rows = rows.min(MOST_RESERVED_OF_PART);
         Door {
             file: self.file,
             options: self.options,
