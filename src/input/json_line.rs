@@ -39,30 +39,26 @@ pub(super) fn parse<T>(
 fn standard(line: &[u8]) -> Cow<'_, [u8]> {
     let mut standard = Cow::Borrowed(line);
     let mut quoted = false;
-    // The last character outside of strings that is no space.
-    let mut before = b' ';
     let mut place = 0;
     while let Some(&byte) = line.get(place) {
         match byte {
             b'\\' if quoted => place += 1,
             b'"' => quoted = !quoted,
             _ if quoted => {}
-            // A value, and not a key.
-            b'N' | b'I' if b":,[-".contains(&before) => {
+            b'N' | b'I' => {
                 let end = place + word(&line[place..]);
+                let mut after = line[end..].iter();
                 match &line[place..end] {
+                    // A key has to stand in quotes.
+                    _ if after.find(|byte| !byte.is_ascii_whitespace()) == Some(&b':') => {}
                     b"NaN" => standard.to_mut()[place..end].copy_from_slice(MISSING),
                     b"Infinity" => standard.to_mut()[place..end].copy_from_slice(OUT_OF_RANGE),
                     _ => {}
                 }
                 place = end;
-                before = b'N';
                 continue;
             }
             _ => {}
-        }
-        if !byte.is_ascii_whitespace() {
-            before = byte;
         }
         place += 1;
     }
@@ -153,6 +149,7 @@ mod tests {
             (r#"{"NaN": "NaN \" NaN"}"#, r#"{"NaN": "NaN \" NaN"}"#),
             (r#"{"a": "\\", "b":NaN}"#, r#"{"a": "\\", "b":"" }"#),
             ("{\"a\": NaNs}", "{\"a\": NaNs}"),
+            ("{NaN: 1, NaN : NaN}", "{NaN: 1, NaN : \"\" }"),
             ("{\"a\": \"NaN", "{\"a\": \"NaN"),
             ("\\", "\\"),
             ("\"\\", "\"\\"),

@@ -249,6 +249,7 @@ mod tests {
             ("a,\"b\"\"", OddQuote::Unclosed),
             ("a,\"b\"c\nd,\"e", OddQuote::TextBehind),
             ("a,\"b\" c\n", OddQuote::TextBehind),
+            ("\"b\" \"c\",a\n", OddQuote::TextBehind),
             ("a,\"5 inch\nb,\"7 inch\n", OddQuote::TextBehind),
         ] {
             assert_eq!(records(text), Err(expected), "{text:?}");

@@ -17,7 +17,9 @@ fn odd_quote(text: &[u8], delimiter: u8) -> Option<(usize, OddQuote)> {
             behind = place + 1;
             let mut after = text[behind..].iter();
             let after = after.find(|&&byte| byte == delimiter || !b" \t".contains(&byte));
-            if !after.is_none_or(|&after| after == delimiter || b"\"\n\r".contains(&after)) {
+            let opens_again = text.get(behind) == Some(&b'"');
+            let ends = after.is_none_or(|&after| after == delimiter || b"\n\r".contains(&after));
+            if !opens_again && !ends {
                 return Some((place, OddQuote::TextBehind));
             }
         } else if byte == b'"' {
