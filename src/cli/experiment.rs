@@ -1,6 +1,6 @@
 //! What `power` and `approx` share: flags, state, interruption, output.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -318,11 +318,15 @@ pub fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
 /// Makes the plan and tells what its files say.
 pub fn plan(spec: Spec, messages: Messages) -> Result<Plan, Failure> {
     let plan = Plan::new(spec)?;
+    // One law may stand beside several curves.
+    let mut told = BTreeSet::new();
     for sampler in plan.samplers() {
-        if let Sampler::Population(population) = sampler {
-            for note in &population.notes {
-                messages.note(note);
-            }
+        let notes = match sampler {
+            Sampler::Model(model) => &model.notes,
+            Sampler::Population(population) => &population.notes,
+        };
+        for note in notes.iter().filter(|note| told.insert(*note)) {
+            messages.note(note);
         }
     }
     Ok(plan)

@@ -73,14 +73,15 @@ impl Reproduce {
     /// # Errors
     /// What the user must be told.
     pub fn run(&self) -> Result<u8, Failure> {
+        let messages = Messages::new(self.quiet);
+        // Threads are set up before files are read.
+        let chosen = backend::choose(&self.backend, messages)?;
         // Files are looked for before anything is computed.
         let mut figures = Vec::new();
         let names = self.names()?;
         for &name in &names {
             figures.extend(PaperFigure::new(name, &self.populations_of(name)?));
         }
-        let messages = Messages::new(self.quiet);
-        let chosen = backend::choose(&self.backend, messages)?;
         fs::create_dir_all(&self.output).map_err(|error| {
             Failure::input(format!("--output {}: {error}", self.output.display()))
         })?;

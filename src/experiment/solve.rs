@@ -68,6 +68,8 @@ pub fn solve(plan: &Plan, target: f64, runner: &mut Runner) -> Result<PowerRepor
     let near = n.unwrap_or(LARGEST);
     let n_lower = search.smallest(near, |test| test.upper >= target)?;
     let n_upper = match n {
+        // Even if all replicates reject, the power may be less than the target.
+        Some(_) if !search.can_be_surpassed() => None,
         Some(n) => search.smallest(n, |test| test.lower >= target)?,
         None => None,
     };
@@ -114,6 +116,12 @@ struct Search<'a, 'b, 'c> {
 }
 
 impl Search<'_, '_, '_> {
+    /// Whether there are enough replicates for a whole interval to lie above the target.
+    fn can_be_surpassed(&self) -> bool {
+        let all = self.plan.spec().replicates;
+        wilson::interval(all, all).is_some_and(|(lower, _)| lower >= self.target)
+    }
+
     /// Where the power is about the target, at most [`LARGEST`].
     fn forecast(&self) -> Option<u32> {
         let spec = self.plan.spec();

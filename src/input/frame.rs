@@ -4,9 +4,8 @@
 pub(super) mod samples;
 mod values;
 
-use arrow_array::cast::AsArray;
 use arrow_array::types::{ArrowPrimitiveType, Float16Type, Float32Type, Float64Type};
-use arrow_array::{Array, RecordBatch, StringArray};
+use arrow_array::{Array, RecordBatch};
 use arrow_schema::{DataType, Field, Schema};
 
 use super::cell::{Element, Reading};
@@ -15,7 +14,7 @@ use super::door::Door;
 use super::pieces::{Round, admit_rounds};
 use super::{InputError, Loaded, Options};
 pub(super) use values::is_text;
-use values::{Confidences, Labels, cast, label_type, unpacked};
+use values::{Confidences, Groups, Labels, cast, label_type, unpacked};
 
 /// The columns of a schema that are read.
 pub(super) fn choose(
@@ -154,11 +153,13 @@ impl Frame<'_> {
             Shape::Texts => DataType::Utf8,
             Shape::Vectors => DataType::LargeList(Field::new_list_field(T::DATA_TYPE, true).into()),
         };
+        let unconverted = |place: usize, reason: String| {
+            InputError::new(self.file, format!("values cannot be converted: {reason}"))
+                .column(names[place].as_str())
+                .remedy("Store labels and groups as numbers or texts.")
+        };
         let cast = |place: usize, target: &DataType| {
-            cast(batch.column(place), target).map_err(|reason| {
-                InputError::new(self.file, format!("values cannot be converted: {reason}"))
-                    .column(names[place].as_str())
-            })
+            cast(batch.column(place), target).map_err(|reason| unconverted(place, reason))
         };
         let confidences = Confidences::<T>::new(shape, cast(self.columns.confidence, &target)?);
         let labels = match self.columns.label {
@@ -169,9 +170,10 @@ impl Frame<'_> {
             .columns
             .groups
             .iter()
-            .map(|&place| cast(place, &DataType::Utf8))
-            .collect::<Result<Vec<_>, _>>()?;
-        let groups: Vec<&StringArray> = groups.iter().map(|group| group.as_string()).collect();
+            .map(|&place| {
+                Groups::new(batch.column(place)).map_err(|reason| unconverted(place, reason))
+            })
+            .collect::<Result<Vec<_>, InputError>>()?;
         if let Confidences::Numbers(array) = &confidences
             && array.null_count() == 0
             && groups.is_empty()
@@ -182,7 +184,7 @@ impl Frame<'_> {
         }
         for row in 0..batch.num_rows() {
             for group in &groups {
-                door.group(group.is_valid(row).then(|| group.value(row)));
+                door.group(group.value(row));
             }
             let label = labels.cell(row);
             match &confidences {

@@ -10,6 +10,7 @@ mod beta;
 mod complex;
 mod curve;
 mod expression;
+mod fineness;
 mod law;
 mod nearby;
 mod pieces;
@@ -87,8 +88,9 @@ impl Model {
     /// curve is not finite on \[0, 1\].
     pub fn new(law: Law, curve: Curve, seed: u64) -> Result<Model, ModelError> {
         law.check()?;
-        let (quantile, notes) = Quantile::new(&law)?;
+        let (quantile, mut notes) = Quantile::new(&law)?;
         let response = Response::new(&curve, seed)?;
+        notes.extend(fineness::remark(&law, &curve, &quantile, &response, seed));
         let checksum = checksum(&quantile, &response);
         Ok(Model {
             law,

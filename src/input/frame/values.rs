@@ -102,6 +102,32 @@ impl Labels {
     }
 }
 
+/// A column of groups, as texts.
+pub(super) struct Groups {
+    texts: StringArray,
+    /// Whether they were numbers with a point, of which NaN is none.
+    floats: bool,
+}
+
+impl Groups {
+    pub(super) fn new(array: &ArrayRef) -> Result<Self, String> {
+        let (floats, array) = match unpacked(array.data_type()) {
+            // Of these only f32 and f64 are written with their point.
+            DataType::Float16 => (true, &cast(array, &DataType::Float32)?),
+            DataType::Float32 | DataType::Float64 => (true, array),
+            _ => (false, array),
+        };
+        let texts = cast(array, &DataType::Utf8)?.as_string().clone();
+        Ok(Groups { texts, floats })
+    }
+
+    /// That of a row; none if it is missing.
+    pub(super) fn value(&self, row: usize) -> Option<&str> {
+        let text = self.texts.is_valid(row).then(|| self.texts.value(row))?;
+        (!(self.floats && text == "NaN")).then_some(text)
+    }
+}
+
 /// A column of lists of probabilities.
 pub(super) struct Vectors<C> {
     values: Vec<C>,

@@ -68,6 +68,12 @@ fn solved_in_words(solved: &Solved) -> String {
         rounded(solved.upper),
         count(solved.replicates)
     );
+    if let (Some(lower), None) = (solved.n_lower, solved.n_upper) {
+        text.push_str(&format!(
+            " With the error of the simulation n is at least {}; how large it may be takes more --replicates to tell.",
+            count(lower.into())
+        ));
+    }
     if let (Some(lower), Some(upper)) = (solved.n_lower, solved.n_upper) {
         text.push_str(&format!(
             " With the error of the simulation n lies between {} and {}; more --replicates narrow it.",
