@@ -504,6 +504,39 @@ const SEARCH: [&str; 11] = [
     "json",
 ];
 
+/// Of 100 replicates that all reject the power may still be 0.963, so that no n surely has 0.97: there
+/// is no upper end, and no search for it, which went on to ten million rows.
+#[test]
+fn regression_no_n_is_looked_for_that_replicates_cannot_tell() {
+    let folder = folder();
+    let flags = [
+        "power",
+        "--curve",
+        "quartic",
+        "--solve-n",
+        "0.97",
+        "--replicates",
+        "100",
+    ];
+    let report = json(folder.path(), &flags);
+    let solved = &report["solve"];
+    assert!(
+        solved["n"].as_u64().is_some_and(|n| (60..130).contains(&n)),
+        "{solved}"
+    );
+    assert!(
+        solved["n_upper"].is_null() && solved["n_lower"].is_u64(),
+        "{solved}"
+    );
+    let tried = report["curves"].as_array().expect("curves");
+    assert!(
+        tried.iter().all(|curve| curve["n"].as_u64() < Some(1000)),
+        "{report}"
+    );
+    let text = succeeds(folder.path(), &flags);
+    assert!(text.contains("how large it may be takes more"), "{text}");
+}
+
 /// The smallest n against plain bisection over rates of single points, and against the spec.
 #[test]
 fn the_smallest_n_of_a_power_is_found() {
@@ -940,6 +973,23 @@ fn files_say_what_flags_say() {
         expand("1..3/1"),
         Ok(vec!["1".into(), "2".into(), "3".into()])
     );
+}
+
+/// Files were read before the threads were set up, which then could not be.
+#[test]
+fn regression_reproduce_reads_files_on_so_many_threads() {
+    let folder = folder();
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/data/nfl.csv");
+    let flags = [
+        "reproduce",
+        "fig4",
+        file,
+        "--replicates",
+        "2",
+        "--threads",
+        "1",
+    ];
+    succeeds(folder.path(), &flags);
 }
 
 #[test]

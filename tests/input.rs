@@ -475,6 +475,48 @@ fn group_values_of_every_type_are_named_as_text() {
     }
 }
 
+/// Numbers have one name in all their types, and NaN is no group but a missing value.
+#[test]
+fn regression_groups_of_floats_have_one_name_and_nan_is_missing() {
+    let confidences: ArrayRef = Arc::new(Float64Array::from(vec![0.5, 0.5]));
+    let labels: ArrayRef = Arc::new(Int8Array::from(vec![1, 0]));
+    let of_types = |values: [f32; 2]| -> [ArrayRef; 3] {
+        let half = values.map(f16::from_f32).to_vec();
+        [
+            Arc::new(Float16Array::from(half)),
+            Arc::new(Float32Array::from(values.to_vec())),
+            Arc::new(Float64Array::from(values.map(f64::from).to_vec())),
+        ]
+    };
+    let options = Options {
+        group_by: vec!["g".to_owned()],
+        ..options()
+    };
+    let read = |column: ArrayRef| {
+        let columns = vec![
+            ("p", confidences.clone()),
+            ("y", labels.clone()),
+            ("g", column),
+        ];
+        load_text("p", parquet(&record_batch(columns)), &options)
+    };
+    for column in of_types([2.0, 1.0]) {
+        let loaded = read(column).unwrap();
+        let groups = loaded
+            .segments
+            .iter()
+            .map(|segment| segment.group.as_ref().unwrap()["g"].clone());
+        assert_eq!(groups.collect::<Vec<_>>(), ["1.0", "2.0"]);
+    }
+    for column in of_types([2.0, f32::NAN]) {
+        let error = read(column).unwrap_err().to_string();
+        assert!(
+            error.contains("row 2") && error.contains("missing"),
+            "{error}"
+        );
+    }
+}
+
 #[test]
 fn many_groups_are_quick() {
     let mut text = "p,y,a,b\n".to_owned();

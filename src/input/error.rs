@@ -66,6 +66,15 @@ impl InputError {
         self
     }
 
+    /// One more sentence about what to do.
+    pub(super) fn also(mut self, sentence: &str) -> Self {
+        if !self.remedy.is_empty() {
+            self.remedy.push(' ');
+        }
+        self.remedy.push_str(sentence);
+        self
+    }
+
     /// A file without anything in it.
     pub(super) fn empty(file: &str) -> Self {
         InputError::new(file, "the file is empty")

@@ -42,7 +42,8 @@ pub(super) fn read(
         }
     };
     let mut notes = Vec::new();
-    let columns = Columns::choose(file, &names, options, &mut notes)?;
+    let columns = Columns::choose(file, &names, options, &mut notes)
+        .map_err(|error| error.also("Columns are the keys of the first object."))?;
     let mut keys = vec![names[columns.confidence].as_str()];
     keys.extend(columns.label.map(|place| names[place].as_str()));
     keys.extend(columns.groups.iter().map(|&place| names[place].as_str()));
