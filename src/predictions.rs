@@ -231,6 +231,25 @@ macro_rules! with_words {
     };
 }
 
+/// Runs `$body` with `$known` bound to a type that the compiler knows, if it is one that vectors convert: a
+/// loop over words of an unknown type is not vectorised.
+macro_rules! with_known_dtype {
+    ($dtype:expr, $known:ident => $body:expr) => {
+        match $dtype {
+            $crate::predictions::Dtype::F32 => {
+                let $known = $crate::predictions::Dtype::F32;
+                $body
+            }
+            $crate::predictions::Dtype::F64 => {
+                let $known = $crate::predictions::Dtype::F64;
+                $body
+            }
+            $known => $body,
+        }
+    };
+}
+pub(crate) use with_known_dtype;
+
 impl Rows {
     /// How many rows there are.
     pub fn len(&self) -> usize {

@@ -313,9 +313,7 @@ impl Evaluate {
     /// Refuses a number of resamples that nothing would draw.
     fn check_resamples(&self) -> Result<(), Failure> {
         let tests = self.test_names();
-        let of_tests = tests
-            .iter()
-            .any(|test| test.resamples_labels() || *test == TestName::SkceU);
+        let of_tests = tests.iter().any(|test| test.draws_null_resamples());
         let of_intervals = self.interval.iter().any(|choice| {
             matches!(
                 choice,

@@ -17,8 +17,8 @@ const MOST_REPLICATES: u64 = 1 << 20;
 const MOST_BINS: u64 = 1 << 23;
 /// The most rows of a call whose labels are kept for tests of them.
 const MOST_LABELS: u64 = 1 << 22;
-/// A call that takes less is followed by one twice as large, so that a request to stop is heard in
-/// time whatever computes.
+/// A call that takes less is followed by one twice as large, so that a request to stop is heard in time
+/// whatever computes. No longer than that, so that the sums of a call lie in memory that is used again.
 const SHORT_CALL: Duration = Duration::from_millis(10);
 
 /// The most pairs of rows in one call, some seconds of a core, so that a request to stop is heard.

@@ -5,24 +5,16 @@ use crate::inference::tests_of_calibration::TestName;
 
 /// Keys of a file that some tests read and others do not, and whether a test reads them.
 const READ_BY_TESTS: [(&str, IsReadBy); 4] = [
-    ("resamples", draws_null_resamples),
-    ("kernel", uses_kernel),
-    ("bandwidth", uses_kernel),
+    ("resamples", TestName::draws_null_resamples),
+    ("kernel", TestName::uses_kernel),
+    ("bandwidth", TestName::uses_kernel),
     ("skce_null", is_skce_u),
 ];
 
-type IsReadBy = fn(&TestName) -> bool;
+type IsReadBy = fn(TestName) -> bool;
 
-fn draws_null_resamples(test: &TestName) -> bool {
-    test.draws_null_resamples()
-}
-
-fn uses_kernel(test: &TestName) -> bool {
-    test.uses_kernel()
-}
-
-fn is_skce_u(test: &TestName) -> bool {
-    *test == TestName::SkceU
+fn is_skce_u(test: TestName) -> bool {
+    test == TestName::SkceU
 }
 
 impl Draft {
@@ -43,7 +35,7 @@ impl Draft {
             && let Ok(tests) = self.named_tests()
         {
             for (key, reads) in READ_BY_TESTS {
-                if !tests.iter().any(reads) {
+                if !tests.iter().copied().any(reads) {
                     leave(self, key, "it is for other tests than those of --tests");
                 }
             }

@@ -8,7 +8,7 @@ use crate::backend::piece::Place;
 use crate::backend::terms::RowSums;
 use crate::fixed_point::residual_q30;
 use crate::placement::TiedLabels;
-use crate::predictions::{Dtype, Word};
+use crate::predictions::{Dtype, Word, with_known_dtype};
 use crate::random::Key;
 
 /// Windows that are summed at a time; their residuals stay in the first-level cache.
@@ -166,19 +166,9 @@ fn residuals_of<W: Word>(dtype: Dtype, words: &[W], residuals: &mut [i32]) {
 
 #[inline(always)]
 fn residuals_of_body<W: Word>(dtype: Dtype, words: &[W], residuals: &mut [i32]) {
-    let rows = std::iter::zip(residuals, words);
-    // One loop for each type, so that it is vectorised.
-    match dtype {
-        Dtype::F32 => rows.for_each(|(place, &word)| *place = residual(Dtype::F32, word)),
-        Dtype::F64 => rows.for_each(|(place, &word)| *place = residual(Dtype::F64, word)),
-        dtype => rows.for_each(|(place, &word)| *place = residual(dtype, word)),
-    }
-}
-
-/// The residual of a row with its own label.
-#[inline(always)]
-fn residual<W: Word>(dtype: Dtype, word: W) -> i32 {
-    residual_q30(word.label(), dtype.q30(word.confidence_bits()))
+    with_known_dtype!(dtype, dtype => for (residual, word) in std::iter::zip(residuals, words) {
+        *residual = residual_q30(word.label(), dtype.q30(word.confidence_bits()));
+    });
 }
 
 /// The end of the run of equal confidences that `row` lies in, by steps that double, so that a run

@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::wide_sum::{WideSums, product, signed_product};
 use crate::backend::piece::Place;
 use crate::backend::terms::{Run, RunSums};
-use crate::predictions::{Dtype, Word};
+use crate::predictions::{Dtype, Word, with_known_dtype};
 
 /// Rows that are looked at together, and so the most runs that are summed together; what is known of
 /// them stays in the first-level cache.
@@ -142,24 +142,9 @@ fn load_body<W: Word>(runs: &mut Runs, dtype: Dtype, first_rank: u32, starts: &S
     let words = &starts.word[..count];
     // Confidences stay in `variance` until the last loop.
     let confidence = &mut runs.variance[1..][..count];
-    // One loop for each type, so that it is vectorised.
-    match dtype {
-        Dtype::F32 => {
-            for (confidence, word) in std::iter::zip(confidence, words) {
-                *confidence = Dtype::F32.q30(word.confidence_bits());
-            }
-        }
-        Dtype::F64 => {
-            for (confidence, word) in std::iter::zip(confidence, words) {
-                *confidence = Dtype::F64.q30(word.confidence_bits());
-            }
-        }
-        dtype => {
-            for (confidence, word) in std::iter::zip(confidence, words) {
-                *confidence = dtype.q30(word.confidence_bits());
-            }
-        }
-    }
+    with_known_dtype!(dtype, dtype => for (confidence, word) in std::iter::zip(confidence, words) {
+        *confidence = dtype.q30(word.confidence_bits());
+    });
     let (first, next) = (&starts.row[..count], &starts.row[1..][..count]);
     let ranks = &mut runs.first_rank[1..][..count];
     let sizes = &mut runs.size[1..][..count];
